@@ -30,7 +30,7 @@ _open_regions: list["watch"] = []
 _reported_titles: set[str] = set()
 """Titles of the regions without a recording of their own that were reported."""
 
-DASH_C_OPTION = re.compile(r"-[bBdEhiIOPqRsSuvVx?]*c((?s:.*))")
+DASH_C_OPTION_PATTERN = re.compile(r"-[bBdEhiIOPqRsSuvVx?]*c((?s:.*))")
 """The option `-c` on Python's command line, alone or at the end of combined options, and a program attached to it."""
 
 OPTIONS_WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
@@ -278,7 +278,7 @@ def program_of_dash_c(command: Sequence[str]) -> str:
     """
     words = iter(command[1:])
     for word in words:
-        if found := DASH_C_OPTION.fullmatch(word):
+        if found := DASH_C_OPTION_PATTERN.fullmatch(word):
             return textwrap.dedent(found[1] or next(words, ""))
         if word in OPTIONS_WITH_VALUE:
             next(words, "")

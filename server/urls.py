@@ -4,8 +4,8 @@ import re
 
 from server.settings import Settings
 
-_PERMALINK = re.compile(r"/(?:s|embed)/([0-9a-z]{10,64})/?")
-_SERIES = re.compile(r"/(?:embed/)?series/([0-9a-z]{10,64})(?:/([0-9]{1,3}))?/?")
+_PERMALINK_PATTERN = re.compile(r"/(?:s|embed)/([0-9a-z]{10,64})/?")
+_SERIES_PATTERN = re.compile(r"/(?:embed/)?series/([0-9a-z]{10,64})(?:/([0-9]{1,3}))?/?")
 
 
 def public_url(settings: Settings) -> str:
@@ -43,7 +43,7 @@ def parse_permalink_id(url: str, base: str) -> str | None:
 
     base: the public URL
     """
-    match = _PERMALINK.fullmatch(path_below_base(url, base))
+    match = _PERMALINK_PATTERN.fullmatch(path_below_base(url, base))
     return match[1] if match else None
 
 
@@ -52,7 +52,7 @@ def parse_series_place(url: str, base: str) -> tuple[str, int | None] | None:
 
     base: the public URL
     """
-    match = _SERIES.fullmatch(path_below_base(url, base))
+    match = _SERIES_PATTERN.fullmatch(path_below_base(url, base))
     return (match[1], int(match[2]) if match[2] else None) if match else None
 
 

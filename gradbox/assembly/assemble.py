@@ -32,7 +32,7 @@ from gradbox.wire.program import Program
 from gradbox.wire.rounds import TrainingRounds
 from gradbox.wire.trace import Cost, Error, Focus, Header, HeaderLine, Outcome, OutcomeLine, RoundsLine, Runtime, Step
 
-ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
+ADDRESS_PATTERN = re.compile(r"\b0x[0-9a-f]{6,16}\b")
 """An address as Python prints it. It depends on whether the child has rehearsed."""
 
 
@@ -73,8 +73,8 @@ class AssembledTrace:
         """A digest of what the program printed, without addresses, and of how it ended; equal results have equal
         digests."""
         error = self.outcome.error
-        cause = (error.type, ADDRESS.sub("", error.message), error.line) if error else None
-        parts = (ADDRESS.sub("", self.printed), self.outcome.status, cause)
+        cause = (error.type, ADDRESS_PATTERN.sub("", error.message), error.line) if error else None
+        parts = (ADDRESS_PATTERN.sub("", self.printed), self.outcome.status, cause)
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     def is_cacheable(self) -> bool:

@@ -13,26 +13,26 @@ from gradbox.language.program_lines import ProgramLine, try_parse_lines
 from gradbox.language.tree import walk_tree
 from gradbox.wire.program import Notice
 
-_MARKER = re.compile(
+_MARKER_PATTERN = re.compile(
     r"\s*(?:(?:outputs?|out|prints?|printed|result|输出(?:结果)?|结果|打印(?:结果)?)(?:为|如下|是)?\s*[:：=]|[-=]>|→|⇒|prints\b)\s*",
     re.I,
 )
-_HEADER = re.compile(
+_HEADER_PATTERN = re.compile(
     r"\s*(?:outputs?|out|prints?|printed|results?|输出(?:结果)?|结果|打印(?:结果)?)(?:为|如下|是)*\s*[:：]\s*\n", re.I
 )
-_WORD = re.compile(r"(?:None|True|False|nan|inf)\b(?![\w(\[{'\"=.]*[\w(\[{'\"=])")
-_NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?(?![\w.])")
-_DEVICE = re.compile(r"(?:cpu|cuda:\d+)(?!\w)")
-_TYPE_NAME = re.compile(
+_WORD_PATTERN = re.compile(r"(?:None|True|False|nan|inf)\b(?![\w(\[{'\"=.]*[\w(\[{'\"=])")
+_NUMBER_PATTERN = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?(?![\w.])")
+_DEVICE_PATTERN = re.compile(r"(?:cpu|cuda:\d+)(?!\w)")
+_TYPE_NAME_PATTERN = re.compile(
     r"torch\.(?:b?float\d*|u?int\d+|bool|complex\d+|strided)(?!\w)"
     r"|<\w*(?:Backward\d*|AccumulateGrad)(?: object at 0x[0-9a-fA-F]+)?>|<class '[\w.]+'>"
 )
-_CONTAINER_START = re.compile(r"(?:Parameter containing:\s*)?(?:tensor|torch\.Size|array|device)?\s?[(\[{]")
-_ITEM_SEPARATOR = re.compile(r"\s*,?\s*")
-_LITERAL_END = re.compile(r"\s*(?:$|[.,;:!?#(，。；：！？、（—–]|<-)")
-_CHINESE_PROSE = re.compile(r"\s*[\u3000-\u9fff]")
-_ERROR = re.compile(r"\s*([A-Za-z_]\w*(?:Error|Exception))\b(?:\s*[:：]\s*(.*))?\s*$")
-_ANGLE_BRACKETS = re.compile(r"<[\w.: ]+>")
+_CONTAINER_START_PATTERN = re.compile(r"(?:Parameter containing:\s*)?(?:tensor|torch\.Size|array|device)?\s?[(\[{]")
+_ITEM_SEPARATOR_PATTERN = re.compile(r"\s*,?\s*")
+_LITERAL_END_PATTERN = re.compile(r"\s*(?:$|[.,;:!?#(，。；：！？、（—–]|<-)")
+_CHINESE_PROSE_PATTERN = re.compile(r"\s*[\u3000-\u9fff]")
+_ERROR_PATTERN = re.compile(r"\s*([A-Za-z_]\w*(?:Error|Exception))\b(?:\s*[:：]\s*(.*))?\s*$")
+_ANGLE_BRACKETS_PATTERN = re.compile(r"<[\w.: ]+>")
 _LITERAL_NODES: tuple[type, ...] = (
     ast.Constant,
     ast.List,
@@ -118,20 +118,22 @@ def _notices_of_outputs_in_comments(node: ast.stmt, lines: list[str]) -> Iterato
 def _stated_output(text: str, node: ast.stmt) -> str | None:
     """The output with which a comment begins, if the statement can print it; else None."""
     first = text.split("\n", 1)[0]
-    error = _ERROR.match(first)
+    error = _ERROR_PATTERN.match(first)
     if error:
         return first.strip()
     if not isinstance(node, ast.Expr) or _shows_addresses(node):
         return None
-    marked = _MARKER.match(text)
+    marked = _MARKER_PATTERN.match(text)
     begin = marked.end() if marked else 0
     items, end = _parse_consecutive_outputs(text, begin, alone=False)
     if items and (len(items) == 1 or is_print_call(node)):
         rest = text[end:].split("\n", 1)[0]
-        if _LITERAL_END.match(rest) or (marked and _CHINESE_PROSE.match(rest)):
+        if _LITERAL_END_PATTERN.match(rest) or (marked and _CHINESE_PROSE_PATTERN.match(rest)):
             return " ".join(items)
     alone = (
-        (_NUMBER.match(text, begin) if marked else None) or _NUMBER.match(first.strip()) or _DEVICE.match(first.strip())
+        (_NUMBER_PATTERN.match(text, begin) if marked else None)
+        or _NUMBER_PATTERN.match(first.strip())
+        or _DEVICE_PATTERN.match(first.strip())
     )
     if alone and first[begin:].strip() == alone[0]:
         return alone[0]
@@ -143,8 +145,12 @@ def _parse_consecutive_outputs(text: str, at: int, alone: bool = True) -> tuple[
     items: list[str] = []
     end = at
     while True:
-        at = _ITEM_SEPARATOR.match(text, at).end()  # type: ignore[union-attr]
-        match = _WORD.match(text, at) or _TYPE_NAME.match(text, at) or (_NUMBER.match(text, at) if alone else None)
+        at = _ITEM_SEPARATOR_PATTERN.match(text, at).end()  # type: ignore[union-attr]
+        match = (
+            _WORD_PATTERN.match(text, at)
+            or _TYPE_NAME_PATTERN.match(text, at)
+            or (_NUMBER_PATTERN.match(text, at) if alone else None)
+        )
         to = match.end() if match else _end_of_container_literal(text, at)
         if to is None:
             return items, end
@@ -154,7 +160,7 @@ def _parse_consecutive_outputs(text: str, at: int, alone: bool = True) -> tuple[
 
 def _end_of_container_literal(text: str, at: int) -> int | None:
     """The end of a tensor, list or tuple of literals that begins here; else None."""
-    match = _CONTAINER_START.match(text, at)
+    match = _CONTAINER_START_PATTERN.match(text, at)
     if match is None:
         return None
     depth, quote = 0, ""
@@ -174,7 +180,7 @@ def _end_of_container_literal(text: str, at: int) -> int | None:
 
 
 def _is_literal_expression(text: str) -> bool:
-    text = _ANGLE_BRACKETS.sub("None", text.removeprefix("Parameter containing:")).strip()
+    text = _ANGLE_BRACKETS_PATTERN.sub("None", text.removeprefix("Parameter containing:")).strip()
     tree = try_parse_lines([ProgramLine(text, None)])
     value = tree.body[0].value if tree and isinstance(tree.body[0], ast.Expr) else None
     if value is None or (text.startswith("(") and not isinstance(value, ast.Tuple)):
@@ -226,7 +232,7 @@ def _notice_of_outputs_in_string(node: ast.stmt) -> Iterator[Notice]:
     if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)):
         return
     text = node.value.value
-    header = _HEADER.match(text) if len(text) <= MAX_LENGTH else None
+    header = _HEADER_PATTERN.match(text) if len(text) <= MAX_LENGTH else None
     if len(text) > MAX_LENGTH or not text.strip():
         return
     at = header.end() if header else 0
@@ -234,7 +240,7 @@ def _notice_of_outputs_in_string(node: ast.stmt) -> Iterator[Notice]:
     while text[at:].strip():
         items, end = _parse_consecutive_outputs(text, at)
         line = text[end:].split("\n", 1)[0]
-        if not items or not _LITERAL_END.match(line):
+        if not items or not _LITERAL_END_PATTERN.match(line):
             return
         rows.append(text[at:end].strip())
         at = end + len(line)

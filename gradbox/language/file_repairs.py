@@ -13,8 +13,8 @@ REPLACEMENT_FILE_TEXT = "the quick brown fox jumps over the lazy dog. "
 _SAMPLE_REPETITIONS = 20
 
 _ARRAY_READERS = {f"numpy.{name}" for name in ("load", "loadtxt", "genfromtxt", "fromfile", "memmap")}
-_NO_FILE = re.compile(r"\[Errno 2\] No such file or directory: '(.*)'$|^(\S+) not found\.$", re.S)
-_NO_DIRECTORY = re.compile(r"Parent directory (.*) does not exist\.$", re.S)
+_NO_FILE_PATTERN = re.compile(r"\[Errno 2\] No such file or directory: '(.*)'$|^(\S+) not found\.$", re.S)
+_NO_DIRECTORY_PATTERN = re.compile(r"Parent directory (.*) does not exist\.$", re.S)
 _FILE_WRITERS = {"torch.save", "torch.jit.save", "numpy.save", "numpy.savez", "numpy.savez_compressed", "numpy.savetxt"}
 _WRITING_METHODS = {"write_text", "write_bytes", "to_csv", "savefig"}
 _STATE_DICT_METHODS = ("state_dict", "keys", "items", "values", "parameters", "eval", "train", "get")
@@ -22,8 +22,8 @@ _STATE_DICT_METHODS = ("state_dict", "keys", "items", "values", "parameters", "e
 
 def repair_missing_file(source: str, tree: ast.Module, error_type: str, message: str, line: int) -> Repair | None:
     """A repair of the statement at this line, which raised because a file or a directory is missing."""
-    missing = _NO_FILE.search(message) if error_type == "FileNotFoundError" else None
-    parent = _NO_DIRECTORY.search(message) if error_type == "RuntimeError" else None
+    missing = _NO_FILE_PATTERN.search(message) if error_type == "FileNotFoundError" else None
+    parent = _NO_DIRECTORY_PATTERN.search(message) if error_type == "RuntimeError" else None
     if parent is not None:
         return _makedirs_repair(source, tree, line, parent[1])
     if missing is None:

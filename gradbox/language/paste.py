@@ -42,9 +42,9 @@ NOTICE_KIND_BY_CHARACTER = {
 MAX_NOTICES = 200
 """Notices of one kind. The last one tells in `more` how many were left out."""
 
-_FENCE = re.compile(r"\s*(`{3,}|~{3,})\s*([\w+-]*)")
-_LINE_NUMBER = re.compile(r"\s*(\d{1,6})(?:\s?[.:|)])?(?: |\t|$)")
-_MAGIC = re.compile(r"\s*(?:[%!]|\$ )")
+_FENCE_PATTERN = re.compile(r"\s*(`{3,}|~{3,})\s*([\w+-]*)")
+_LINE_NUMBER_PATTERN = re.compile(r"\s*(\d{1,6})(?:\s?[.:|)])?(?: |\t|$)")
+_MAGIC_PATTERN = re.compile(r"\s*(?:[%!]|\$ )")
 _PYTHON_FENCES = ("python", "py", "python3", "py3", "pycon", "ipython", "pytorch", "torch")
 
 
@@ -226,7 +226,7 @@ def _strip_fences(lines: list[ProgramLine], notices: list[Notice]) -> list[Progr
     blocks: list[tuple[str, list[ProgramLine]]] = []
     mark, first = "", None
     for line, begin in zip(lines, opened_before, strict=True):
-        match = _FENCE.match(line.text)
+        match = _FENCE_PATTERN.match(line.text)
         if not mark:
             if match is not None and len(begin) < 3:
                 mark, first = match[1], first or line
@@ -245,7 +245,7 @@ def _strip_fences(lines: list[ProgramLine], notices: list[Notice]) -> list[Progr
 
 def _strip_line_numbers(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
     """Remove the line numbers of a printed listing in which every line has one and they count up by one."""
-    matches = [(k, _LINE_NUMBER.match(line.text)) for k, line in enumerate(lines) if not line.is_blank]
+    matches = [(k, _LINE_NUMBER_PATTERN.match(line.text)) for k, line in enumerate(lines) if not line.is_blank]
     numbers = [(k, int(match[1])) for k, match in matches if match is not None]
     if len(numbers) < 2 or len(numbers) < len(matches):
         return lines
@@ -259,7 +259,7 @@ def _strip_line_numbers(lines: list[ProgramLine], notices: list[Notice]) -> list
 def _strip_magic(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
     """Remove lines for the notebook or the shell: `%matplotlib inline`, `!pip install torch`."""
     opened_before = QuoteScan(lines).opened_before
-    magic = {k for k, line in enumerate(lines) if not opened_before[k] and _MAGIC.match(line.text)}
+    magic = {k for k, line in enumerate(lines) if not opened_before[k] and _MAGIC_PATTERN.match(line.text)}
     if not magic:
         return lines
     for k in sorted(magic):

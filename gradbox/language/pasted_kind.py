@@ -15,7 +15,7 @@ from gradbox.language.program_lines import ProgramLine, QuoteScan
 from gradbox.language.tracebacks import PastedError, find_error
 from gradbox.wire.program import Refusal
 
-INSTALL_LINE = re.compile(
+INSTALL_LINE_PATTERN = re.compile(
     r"^\s*(?:[%!$]\s*)?(?:sudo\s+)?(?:(?:python[\d.]*|py) -m )?(?:uv (?=pip|add))?"
     r"(?P<tool>pip[\d.]*|conda|mamba|poetry|uv|apt|apt-get|brew) +"
     r"(?:install|add|update|upgrade|uninstall|create|env create)"
@@ -23,35 +23,37 @@ INSTALL_LINE = re.compile(
 )
 """A line that installs packages, as in the documentation of packages."""
 
-SHELL_LINE = re.compile(
+SHELL_LINE_PATTERN = re.compile(
     r"^\s*(?:[%!$]\s*)?(?:(?:python[\d.]*|torchrun|accelerate launch|bash|sh) +(?:-\S+ +)*\S+\.(?:py|sh)\b.*"
     r"|nvidia-smi\b.*"
     r"|(?:conda|source) +activate\b.*|git clone +\S+.*|export +\w+=\S*|cd +[\w./~-]+|mkdir +\S+|wget +\S+.*)$"
 )
 """A line for a terminal."""
 
-_REQUIREMENT = re.compile(
+_REQUIREMENT_PATTERN = re.compile(
     r"^\s*[A-Za-z][\w.-]*(?:\[[\w,-]+\])?\s*(?:(?:==|>=|<=|~=|!=|>|<)\s*[\w.*+-]+,?\s*)+(?:\s*#.*)?$"
 )
-_DIFF_HEAD = re.compile(r"^(?:diff --git |Index: |--- \S|\+\+\+ \S|@@ .*@@)")
-_STRING = re.compile(r"""(?<![^\s=(\[{,+:rbfuRBFU])(?:[rbfuRBFU]{0,2})("[^"\n]*"|'[^'\n]*')""")
-_STATEMENT_START = re.compile(
+_DIFF_HEAD_PATTERN = re.compile(r"^(?:diff --git |Index: |--- \S|\+\+\+ \S|@@ .*@@)")
+_STRING_PATTERN = re.compile(r"""(?<![^\s=(\[{,+:rbfuRBFU])(?:[rbfuRBFU]{0,2})("[^"\n]*"|'[^'\n]*')""")
+_STATEMENT_START_PATTERN = re.compile(
     r"^\s*(?:import \w|from [\w.]+ import|def \w|class \w|async |@\w|elif |else\s*:|try\s*:|except\b.*:|finally\s*:"
     r"|yield |raise \w|assert |del \w|global |nonlocal |lambda |pass$|break$|continue$"
     r"|(?:for|while|if|with) .*:\s*$|for \w+(?:, ?\w+)* in |print\b|(?:while|if|with|return) [\w.]+ ?[<>=!(:.\[])"
 )
-_ASSIGNMENT = re.compile(r"^\s*[\w.]+(?:\[[^\]]*\])?(?:\s*,\s*[\w.]+)*\s*(?:[-+*/@%&|^]|//|\*\*|<<|>>)?=(?!=)\s*\S")
-_CALL = re.compile(r"^\s*[A-Za-z_][\w.]*(?:\[[^\]]*\])?\(")
-_EMPTY_CALL = re.compile(r"(?<![\w.])\.?[A-Za-z_][\w.]*\(\)")
-_CLOSING = re.compile(r"^\s*[)\]}]+[\s,:)\]}]*$")
-_WORD = re.compile(r"^[\"“‘(]?[A-Za-z][A-Za-z'’-]*[\"”’)]?[.,;:!?]*$")
-_CHINESE = re.compile(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]")
-_CHINESE_BESIDE_NAME = re.compile(
+_ASSIGNMENT_PATTERN = re.compile(
+    r"^\s*[\w.]+(?:\[[^\]]*\])?(?:\s*,\s*[\w.]+)*\s*(?:[-+*/@%&|^]|//|\*\*|<<|>>)?=(?!=)\s*\S"
+)
+_CALL_PATTERN = re.compile(r"^\s*[A-Za-z_][\w.]*(?:\[[^\]]*\])?\(")
+_EMPTY_CALL_PATTERN = re.compile(r"(?<![\w.])\.?[A-Za-z_][\w.]*\(\)")
+_CLOSING_PATTERN = re.compile(r"^\s*[)\]}]+[\s,:)\]}]*$")
+_WORD_PATTERN = re.compile(r"^[\"“‘(]?[A-Za-z][A-Za-z'’-]*[\"”’)]?[.,;:!?]*$")
+_CHINESE_PATTERN = re.compile(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]")
+_CHINESE_BESIDE_NAME_PATTERN = re.compile(
     r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af] +(?!(?:and|as|else|for|if|import|in|is|not|or)\b)\w"
 )
 """A Chinese word and a name with a blank between, which no program has."""
 
-_PRINTED = re.compile(
+_PRINTED_PATTERN = re.compile(
     r"^\s*(?:[+|][-=+|]{3,}|\|.*\|\s*$|([-=_*])\1{4,}(?:$|\s.*)|\d+ +\| .* \| |\|? NVIDIA-SMI"  # tables and rules
     r"|\(\w+\): \w+"  # the modules of a module
     r"|\[?(?:epoch|step|iter|iteration|batch|train|valid|val|test|eval)\w*\]?[ :\[(]*(?:\d+(?:\s*(?:/|of)\s*\d+)?)?"
@@ -76,7 +78,7 @@ _LANGUAGES = {
 }
 """Signs of another language in a text that is no Python."""
 
-_ADDRESS = re.compile(r"\s*https?://\S+\s*")
+_ADDRESS_PATTERN = re.compile(r"\s*https?://\S+\s*")
 
 _OPERATOR_WORDS_LOWER = frozenset(
     [
@@ -102,8 +104,8 @@ _OPERATOR_WORDS_LOWER = frozenset(
 )
 _STATEMENT_WORDS = ("import", "from", "def", "class", "for", "while", "if", "elif", "else", "with", "return", "raise",
                     "assert", "del", "print", "lambda", "yield", "pass", "break", "continue", "global")  # fmt: skip
-_SIGNS = re.compile(r"[=()\[\]{}<>*/\\+@|&^%$#~`]")
-_ASKING = re.compile(
+_SIGNS_PATTERN = re.compile(r"[=()\[\]{}<>*/\\+@|&^%$#~`]")
+_ASKING_PATTERN = re.compile(
     r"^\s*(?:why|how|what|when|where|which|who|is|are|does|do|did|can|could|should|would|will|has|have|am|i|i'm|my|the|"
     r"hi|hello|hey|help|please|thanks|getting|got|trying|need|any)\b|[?？]\s*$",
     re.IGNORECASE,
@@ -133,7 +135,7 @@ def refusal_of_text_without_program(text: str, lines: list[ProgramLine], tree: a
         refusal = find(pasted, tree)
         if refusal is not None:
             return refusal
-    if tree is not None or not has_code_lines(lines) or _ADDRESS.fullmatch(text):
+    if tree is not None or not has_code_lines(lines) or _ADDRESS_PATTERN.fullmatch(text):
         return Refusal(line=1, key="question", message=MESSAGES["question"], args={"text": _shortened_text(text)})
     return None
 
@@ -165,10 +167,12 @@ def _shortened_text(text: str) -> str:
 
 def _install_refusal(pasted: list[str], _: ast.Module | None) -> Refusal | None:
     lines = [line for line in pasted if line.strip() and not line.lstrip().startswith("#")]
-    matches = [INSTALL_LINE.match(line) for line in lines]
+    matches = [INSTALL_LINE_PATTERN.match(line) for line in lines]
     if is_requirements_file(pasted):
         return _packages_not_installed_refusal(_package_names(" ".join(line.split("#")[0] for line in lines)))
-    if not lines or not all(match or SHELL_LINE.match(line) for match, line in zip(matches, lines, strict=True)):
+    if not lines or not all(
+        match or SHELL_LINE_PATTERN.match(line) for match, line in zip(matches, lines, strict=True)
+    ):
         return None
     installed = " ".join(match["rest"] for match in matches if match is not None)
     if not any(matches):
@@ -183,13 +187,15 @@ def _language_refusal(pasted: list[str], tree: ast.Module | None) -> Refusal | N
 
 
 def _output_refusal(pasted: list[str], tree: ast.Module | None) -> Refusal | None:
-    lines = [line for line in pasted if line.strip(" #") and not line.startswith("# ") and not SHELL_LINE.match(line)]
-    printed = sum(bool(_PRINTED.match(line)) for line in lines)
+    lines = [
+        line for line in pasted if line.strip(" #") and not line.startswith("# ") and not SHELL_LINE_PATTERN.match(line)
+    ]
+    printed = sum(bool(_PRINTED_PATTERN.match(line)) for line in lines)
     if (
         tree is not None
         or not printed
         or printed * 2 < len(lines)
-        or any(_STATEMENT_START.match(line) for line in lines)
+        or any(_STATEMENT_START_PATTERN.match(line) for line in lines)
     ):
         return None
     return _refusal("output", text=_shortened_text(lines[0]))
@@ -224,10 +230,10 @@ def is_requirements_file(pasted: list[str]) -> bool:
     """Whether the lines are a requirements file: packages with versions."""
     lines = [line for line in pasted if line.strip() and not line.lstrip().startswith("#")]
     known = {"torch", "numpy", "torchvision", "torchaudio", "transformers", "pandas", "scikit-learn", "scipy", "tqdm"}
-    wanted = [line for line in lines if _REQUIREMENT.match(line)]
+    wanted = [line for line in lines if _REQUIREMENT_PATTERN.match(line)]
     names = {name for line in lines for name in _package_names(re.split(r"[=<>~!]", line)[0])}
     return bool(wanted and names & known) and all(
-        _REQUIREMENT.match(line) or re.fullmatch(r"\s*[A-Za-z][\w.-]*\s*", line) for line in lines
+        _REQUIREMENT_PATTERN.match(line) or re.fullmatch(r"\s*[A-Za-z][\w.-]*\s*", line) for line in lines
     )
 
 
@@ -263,7 +269,7 @@ def _diff_refusal(pasted: list[str], _: ast.Module | None) -> Refusal | None:
 
 def is_diff(pasted: list[str]) -> bool:
     """Whether the lines are a diff in the format of `diff -u` or git."""
-    heads = sum(bool(_DIFF_HEAD.match(line)) for line in pasted)
+    heads = sum(bool(_DIFF_HEAD_PATTERN.match(line)) for line in pasted)
     hunks = any(line.startswith("@@ ") for line in pasted)
     signed = sum(line[:1] in ("+", "-") for line in pasted)
     return signed > 0 and (hunks or heads >= 2)
@@ -302,7 +308,7 @@ def has_only_undefined_names(tree: ast.Module, text: str) -> bool:
     names = [node.id for node in nodes if isinstance(node, ast.Name)]
     if any(name in KNOWN_IMPORTS for name in names):
         return False
-    return len(names) > 0 and (len(text.split()) > 1 or bool(_CHINESE.search(text)))
+    return len(names) > 0 and (len(text.split()) > 1 or bool(_CHINESE_PATTERN.search(text)))
 
 
 def has_code_lines(lines: list[ProgramLine], enough: int = 1) -> bool:
@@ -329,30 +335,30 @@ def has_code_lines(lines: list[ProgramLine], enough: int = 1) -> bool:
 
 def classify_line(text: str) -> str:
     """Whether a line looks like `code` or `prose`, or is `unclear`. Printed text counts as prose."""
-    if _PRINTED.match(text):
+    if _PRINTED_PATTERN.match(text):
         return "prose"
-    bare = _STRING.sub(" 0 ", text)
+    bare = _STRING_PATTERN.sub(" 0 ", text)
     comment = bare.find("#")
     if comment >= 0 and (comment == 0 or bare[comment - 1].isspace()):
         bare = bare[:comment]
     if not bare.strip():
         return "code" if text.lstrip().startswith("#") and not text.startswith("##") else "unclear"
     run = longest_run_of_words(bare)
-    if can_only_be_sentence(text) or (run >= 3 and not _STATEMENT_START.match(bare)):
+    if can_only_be_sentence(text) or (run >= 3 and not _STATEMENT_START_PATTERN.match(bare)):
         return "prose"
-    if any(pattern.match(bare) for pattern in (_STATEMENT_START, _ASSIGNMENT, _CLOSING)):
+    if any(pattern.match(bare) for pattern in (_STATEMENT_START_PATTERN, _ASSIGNMENT_PATTERN, _CLOSING_PATTERN)):
         return "code"
     words = [word for word in bare.split() if word.strip(".,;:!?")]
-    if run and len(words) > 1 and not _SIGNS.search(_EMPTY_CALL.sub("", bare)):
+    if run and len(words) > 1 and not _SIGNS_PATTERN.search(_EMPTY_CALL_PATTERN.sub("", bare)):
         begins = words[0].lower()
         is_statement = begins in _STATEMENT_WORDS and run <= 1 and begins not in ("if", "for", "with", "from")
         misspelt = not is_statement and bool(get_close_matches(begins, _STATEMENT_WORDS, cutoff=0.8))
         return "code" if is_statement or (misspelt and begins not in _ENGLISH) else "prose"
-    if _CALL.match(bare) or (text[:1] in " \t" and _SIGNS.search(bare)):
+    if _CALL_PATTERN.match(bare) or (text[:1] in " \t" and _SIGNS_PATTERN.search(bare)):
         return "code"
-    if _ASKING.search(bare):
+    if _ASKING_PATTERN.search(bare):
         return "prose"
-    return "code" if _SIGNS.search(bare) else "unclear"
+    return "code" if _SIGNS_PATTERN.search(bare) else "unclear"
 
 
 _ENGLISH = frozenset(
@@ -379,12 +385,12 @@ _MIN_WORDS_OF_SENTENCE = 4
 
 def can_only_be_sentence(text: str) -> bool:
     """Whether a line can only be a sentence: many words in a row, or Chinese outside of strings."""
-    bare = _STRING.sub(" 0 ", text)
+    bare = _STRING_PATTERN.sub(" 0 ", text)
     comment = bare.find("#")
     if comment >= 0 and (comment == 0 or bare[comment - 1].isspace()):
         bare = bare[:comment]
-    chinese = len(_CHINESE.findall(bare))
-    if chinese >= 3 and (chinese * 3 >= len(bare.replace(" ", "")) or _CHINESE_BESIDE_NAME.search(bare)):
+    chinese = len(_CHINESE_PATTERN.findall(bare))
+    if chinese >= 3 and (chinese * 3 >= len(bare.replace(" ", "")) or _CHINESE_BESIDE_NAME_PATTERN.search(bare)):
         return True
     return longest_run_of_words(bare) >= _MIN_WORDS_OF_SENTENCE
 
@@ -393,7 +399,7 @@ def longest_run_of_words(text: str) -> int:
     """The most consecutive words that can't be adjacent names of a program."""
     best = run = 0
     for token in text.split():
-        if _WORD.match(token) and token.strip("\"'“”‘’().,;:!?").lower() not in _OPERATOR_WORDS_LOWER:
+        if _WORD_PATTERN.match(token) and token.strip("\"'“”‘’().,;:!?").lower() not in _OPERATOR_WORDS_LOWER:
             run += 1
             best = max(best, run)
             if token[-1] in ".?!:":

@@ -4,8 +4,8 @@ import ast
 import re
 
 from gradbox.language.pasted_kind import (
-    INSTALL_LINE,
-    SHELL_LINE,
+    INSTALL_LINE_PATTERN,
+    SHELL_LINE_PATTERN,
     can_only_be_sentence,
     classify_line,
     is_diff,
@@ -14,13 +14,13 @@ from gradbox.language.program_lines import ProgramLine, QuoteScan, try_parse_lin
 from gradbox.language.tracebacks import line_indices_outside_tracebacks
 from gradbox.wire.program import Notice
 
-_TAG = re.compile(
+_TAG_PATTERN = re.compile(
     r"</?(?:pre|code|p|div|span|br|html|body|li|ul|a|em|strong|h[1-6]|table|td|tr)\b[^<>]*/?>", re.IGNORECASE
 )
 # by hand, since the standard library's parser would then be among the modules that the program finds imported
-_ENTITY = re.compile(r"&(lt|gt|amp|quot|apos|nbsp|#\d{1,7}|#x[0-9a-fA-F]{1,6});")
+_ENTITY_PATTERN = re.compile(r"&(lt|gt|amp|quot|apos|nbsp|#\d{1,7}|#x[0-9a-fA-F]{1,6});")
 _CHARACTER_OF_ENTITY = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'", "nbsp": " "}
-_MARKUP = re.compile(r"<!--.*?-->|<!\w[^<>]*>|<(?P<end>/?)(?P<tag>[a-zA-Z][\w-]*)(?:\s[^<>]*)?/?>", re.DOTALL)
+_MARKUP_PATTERN = re.compile(r"<!--.*?-->|<!\w[^<>]*>|<(?P<end>/?)(?P<tag>[a-zA-Z][\w-]*)(?:\s[^<>]*)?/?>", re.DOTALL)
 _BLOCK_TAGS = frozenset("p div br li tr h1 h2 h3 h4 h5 h6 pre blockquote td".split())  # noqa: SIM905 - a list of words
 
 
@@ -28,9 +28,9 @@ def extract_program_from_html(lines: list[ProgramLine], notices: list[Notice]) -
     """Extract from HTML what is in `<pre>`, or else all of its text; replace entities, outside of HTML too."""
     text = "\n".join(line.text for line in lines)
     opened_before = QuoteScan(lines).opened_before
-    if any(_TAG.match(line.text.lstrip()) and len(opened_before[k]) < 3 for k, line in enumerate(lines)):
+    if any(_TAG_PATTERN.match(line.text.lstrip()) and len(opened_before[k]) < 3 for k, line in enumerate(lines)):
         out = _HtmlCodeExtractor(text, [line.origin for line in lines]).program_lines()
-    elif _ENTITY.search(text):
+    elif _ENTITY_PATTERN.search(text):
         out = [ProgramLine(decode_html_entities(line.text), line.origin) for line in lines]
         if try_parse_lines(out) is None:
             return lines
@@ -52,7 +52,7 @@ def decode_html_entities(text: str) -> str:
         code = int(name[2:], 16) if name[1] == "x" else int(name[1:])
         return chr(code) if 0 < code < 0xD800 or 0xDFFF < code < 0x110000 else match[0]
 
-    return _ENTITY.sub(character, text).replace("\xa0", " ")
+    return _ENTITY_PATTERN.sub(character, text).replace("\xa0", " ")
 
 
 class _HtmlCodeExtractor:
@@ -67,7 +67,7 @@ class _HtmlCodeExtractor:
         self._depth = self._blocks = 0
         self._lines: list[tuple[ProgramLine, bool]] = [(ProgramLine("", None), False)]
         end = 0
-        for markup in _MARKUP.finditer(text):
+        for markup in _MARKUP_PATTERN.finditer(text):
             self._add_text(text[end : markup.start()], text.count("\n", 0, end))
             end = markup.end()
             if markup["tag"]:
@@ -111,10 +111,10 @@ class _HtmlCodeExtractor:
         return lines
 
 
-_HEREDOC = re.compile(
+_HEREDOC_PATTERN = re.compile(
     r"^\s*(?:[$%!>#]\s*)?(?:\S+=\S+ +)*(?:(?:python[\d.]*|py|cat|tee)\b.*)<<-?\s*(['\"]?)(?P<end>\w+)\1.*$"
 )
-_COMMAND = re.compile(
+_COMMAND_PATTERN = re.compile(
     r"^\s*(?:[$%!]\s*)?(?:python[\d.]*|py)\b[^'\"\n]* -c\s+(?P<quote>['\"])(?P<code>.*?)(?<!\\)(?P=quote)\s*(?:\n|$)",
     re.DOTALL,
 )
@@ -123,15 +123,15 @@ _COMMAND = re.compile(
 def extract_program_from_shell_command(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
     """Extract the program from a terminal command: between `<<EOF` and `EOF`, or after `python -c`."""
     out: list[ProgramLine] = []
-    first = next((k for k, line in enumerate(lines) if (head := _HEREDOC.match(line.text)) is not None), None)
+    first = next((k for k, line in enumerate(lines) if (head := _HEREDOC_PATTERN.match(line.text)) is not None), None)
     if first is not None:
-        head = _HEREDOC.match(lines[first].text)
+        head = _HEREDOC_PATTERN.match(lines[first].text)
         name = head["end"] if head is not None else ""
         end = next((k for k in range(first + 1, len(lines)) if lines[k].text.strip() == name), len(lines))
         out = lines[first + 1 : end]
     else:
         text = "\n".join(line.text for line in lines)
-        command = _COMMAND.match(text.lstrip("\n"))
+        command = _COMMAND_PATTERN.match(text.lstrip("\n"))
         if command is not None:
             first = len(text) - len(text.lstrip("\n"))
             code = re.sub(r"\\([\"\\$`])", r"\1", command["code"]) if command["quote"] == '"' else command["code"]
@@ -146,17 +146,17 @@ def extract_program_from_shell_command(lines: list[ProgramLine], notices: list[N
 
 def strip_quotation(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
     """Remove the `>` that a mail program puts before quoted lines, if most lines have it."""
-    quoted = [bool(_QUOTED.match(line.text)) for line in lines]
+    quoted = [bool(_QUOTED_PATTERN.match(line.text)) for line in lines]
     if sum(quoted) < 2 or sum(quoted) * 2 < sum(not line.is_blank for line in lines):
         return lines
     first = quoted.index(True)
     notices.append(Notice(line=lines[first].origin, kind="quoted"))
     # the line before names who wrote
     kept = [line for k, line in enumerate(lines) if k >= first or not line.text.rstrip().endswith((":", "："))]
-    return [ProgramLine(_QUOTED.sub("", line.text), line.origin) for line in kept]
+    return [ProgramLine(_QUOTED_PATTERN.sub("", line.text), line.origin) for line in kept]
 
 
-_QUOTED = re.compile(r"^(?!>>>)> ?(?:> (?!>))*")
+_QUOTED_PATTERN = re.compile(r"^(?!>>>)> ?(?:> (?!>))*")
 
 
 def apply_pasted_diff(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
@@ -218,15 +218,15 @@ def strip_surrounding_text(lines: list[ProgramLine], notices: list[Notice]) -> l
     return out
 
 
-_SIGN_OFF = re.compile(
+_SIGN_OFF_PATTERN = re.compile(
     r"^(?:Thanks|Thank you|Many thanks|Cheers|Best|Regards|(?:Best|Kind) regards)(?:[,.!]+(?: \w+)?)?\s*$"
 )
 
 
 def _is_not_program_text(text: str) -> bool:
-    if _SIGN_OFF.match(text) or (text.rstrip().endswith(("?", "？")) and classify_line(text) == "prose"):
+    if _SIGN_OFF_PATTERN.match(text) or (text.rstrip().endswith(("?", "？")) and classify_line(text) == "prose"):
         return True
-    return can_only_be_sentence(text) or bool(INSTALL_LINE.match(text) or SHELL_LINE.match(text))
+    return can_only_be_sentence(text) or bool(INSTALL_LINE_PATTERN.match(text) or SHELL_LINE_PATTERN.match(text))
 
 
 def _short_sentences_at_both_ends(lines: list[ProgramLine], spoken: set[int]) -> set[int]:

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-_TOKEN = re.compile(r"""\\.|\"{3}|'{3}|["'#()\[\]{}]""")
+_TOKEN_PATTERN = re.compile(r"""\\.|\"{3}|'{3}|["'#()\[\]{}]""")
 
 
 @dataclass
@@ -76,7 +76,7 @@ class QuoteScan:
         self.opened_before.append(self._quote or "(" * bool(self.depth))
         spans: list[tuple[float, float]] = []
         at = begin = 0
-        while match := _TOKEN.search(text, at):
+        while match := _TOKEN_PATTERN.search(text, at):
             token, at = match[0], match.end()
             if self._quote:
                 if token.startswith(self._quote):

@@ -109,7 +109,7 @@ def closing_quote_column(line: str, at: int) -> int:
     return next((end for end in ends if end > at), -1)
 
 
-_CUDA = re.compile(r"CUDA|NVIDIA|accelerator device|_cuda_|dummy base class Event")
+_CUDA_PATTERN = re.compile(r"CUDA|NVIDIA|accelerator device|_cuda_|dummy base class Event")
 
 EOF_MESSAGE = "EOF when reading a line"
 """The error of `input()` when no line is left."""
@@ -165,7 +165,7 @@ def error_repairs(
 
     cpu: whether it ran on the CPU
     """
-    if cpu and _CUDA.search(message):
+    if cpu and _CUDA_PATTERN.search(message):
         return cpu_repairs(pasted, text)
     if error_type == "EOFError" and message == EOF_MESSAGE:
         answer = repair_input_calls(RepairDraft(pasted.source, parse_without_warnings(pasted.source)))

@@ -12,11 +12,11 @@ from typing import Any
 from gradbox.language.program_lines import ProgramLine, QuoteScan, try_parse_lines
 from gradbox.wire.program import Edit, Notice, Repair
 
-_PROMPT = re.compile(r"\s*(?:(>>>)[ \t]*|(\.\.\.)(?: |\t|$))")
-_CELL = re.compile(r"\s*In ?\[[\d* ]*\]: ?")
-_CONTINUATION = re.compile(r"\s*\.\.\.+: ?")
-_RESULT = re.compile(r"\s*Out ?\[[\d* ]*\]:")
-_FRAME = re.compile(r'\s*File ".*", line \d+')
+_PROMPT_PATTERN = re.compile(r"\s*(?:(>>>)[ \t]*|(\.\.\.)(?: |\t|$))")
+_CELL_PATTERN = re.compile(r"\s*In ?\[[\d* ]*\]: ?")
+_CONTINUATION_PATTERN = re.compile(r"\s*\.\.\.+: ?")
+_RESULT_PATTERN = re.compile(r"\s*Out ?\[[\d* ]*\]:")
+_FRAME_PATTERN = re.compile(r'\s*File ".*", line \d+')
 
 
 class TranscriptBuilder:
@@ -85,7 +85,7 @@ class TranscriptBuilder:
             self._may_print
             or line.is_blank
             or line.is_comment
-            or (self._printed and _FRAME.match(self._printed[-1].text))
+            or (self._printed and _FRAME_PATTERN.match(self._printed[-1].text))
         ):
             return False
         if self._printed and self._printed[0].text.startswith("torch.return_types."):
@@ -110,7 +110,7 @@ class TranscriptBuilder:
 def strip_prompts(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
     """The program in a transcript with `>>>`. Continuation lines may lack their `...`, as in IDLE."""
     scan = QuoteScan(lines)
-    prompts = [_PROMPT.match(line.text) for line in lines]
+    prompts = [_PROMPT_PATTERN.match(line.text) for line in lines]
     if not any(prompt and prompt[1] and len(scan.opened_before[k]) < 3 for k, prompt in enumerate(prompts)):
         return lines
     session = TranscriptBuilder(notices)
@@ -154,19 +154,19 @@ def unmatched_closings(text: str) -> int:
 def strip_cell_prompts(lines: list[ProgramLine], notices: list[Notice]) -> list[ProgramLine]:
     """The program in the cells of a notebook. Code beside `In [3]:` continues with `...:`; code below an empty prompt
     continues up to the next prompt."""
-    if not any(_CELL.match(line.text) for line in lines):
+    if not any(_CELL_PATTERN.match(line.text) for line in lines):
         return lines
     session = TranscriptBuilder(notices, cell=True)
     after_code = after_empty_prompt = False
     for line in lines:
-        cell, more = _CELL.match(line.text), _CONTINUATION.match(line.text)
+        cell, more = _CELL_PATTERN.match(line.text), _CONTINUATION_PATTERN.match(line.text)
         if cell is not None:
             text = line.text[cell.end() :]
             after_code, after_empty_prompt = bool(text.strip()), not text.strip()
             session.add_code(text, line)
         elif after_code and more is not None:
             session.add_code(line.text[more.end() :], line, continues=True)
-        elif after_empty_prompt and not _RESULT.match(line.text):
+        elif after_empty_prompt and not _RESULT_PATTERN.match(line.text):
             session.add_code(line.text, line, continues=True)
         else:
             after_empty_prompt = False

@@ -45,7 +45,7 @@ QUICK_SVG_LENGTH, MAX_AREA_DIVISOR = 250_000, 4
 MAX_HEIGHT = {"svg": 16_000, "png": 4_000, "card": 700}
 """The largest height in pixels, before a PNG is scaled up. Only a part of a higher picture is drawn, with a note."""
 
-SVG_SIZE = re.compile(r' width="([\d.]+)" height="([\d.]+)"')
+SVG_SIZE_PATTERN = re.compile(r' width="([\d.]+)" height="([\d.]+)"')
 
 
 def main() -> None:
@@ -160,7 +160,7 @@ def read_offline_script_and_style(content: str, language: str) -> dict[str, str]
 
 def svg_to_png(svg: str, fonts: FontFamilies) -> bytes:
     """An SVG as PNG, at twice its size where that does not exceed the limits."""
-    match = SVG_SIZE.search(svg)
+    match = SVG_SIZE_PATTERN.search(svg)
     width, height = (float(side) for side in match.groups()) if match else (1.0, 1.0)
     scale = 1.0 if 'class="card"' in svg[:1000] else PNG_SCALE
     area = MAX_PNG_AREA / min(MAX_AREA_DIVISOR, max(1, len(svg) / QUICK_SVG_LENGTH))

@@ -13,7 +13,7 @@ from typing import cast
 
 from gradbox.language.tree import SyntaxNodes, child_nodes
 
-MEMORY_EXPOSING_NAMES = re.compile(
+MEMORY_EXPOSING_NAMES_PATTERN = re.compile(
     r"numpy|^np$|__array|dlpack|storage|data_ptr|frombuffer|asarray|as_tensor|default_convert|memoryview|share_memory|^apply_$|^map2?_$|struct|^array$"
 )
 """Names that hand out a tensor's memory, or write it without an operator."""
@@ -35,7 +35,9 @@ MUTATING_METHODS = frozenset(_MUTATING_METHODS.split())
 anywhere."""
 
 
-_GRAPH_NAMES = re.compile(r"_(raw_)?saved_|(data|detach_|resize_|resize_as_|set_|swap_tensors|untyped_storage)$")
+_GRAPH_NAMES_PATTERN = re.compile(
+    r"_(raw_)?saved_|(data|detach_|resize_|resize_as_|set_|swap_tensors|untyped_storage)$"
+)
 
 
 @dataclass
@@ -83,7 +85,7 @@ def can_access_saved_tensors(nodes: SyntaxNodes) -> bool:
     """Whether the program contains names through which saved tensors can be obtained, or changed without an
     operation."""
     words = {node.attr for node in nodes.of_kind(ast.Attribute)} | {node.id for node in nodes.of_kind(ast.Name)}
-    return any(_GRAPH_NAMES.match(word) for word in words) or not words.isdisjoint(INDIRECT_ACCESS_NAMES)
+    return any(_GRAPH_NAMES_PATTERN.match(word) for word in words) or not words.isdisjoint(INDIRECT_ACCESS_NAMES)
 
 
 def exception_variable_names(nodes: SyntaxNodes) -> frozenset[str]:
@@ -197,7 +199,7 @@ def _collect_effects(parts: list[ast.AST], effects: StatementEffects, numpy_impo
             continue
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             effects.exposes_memory = effects.exposes_memory or (
-                node.value.isidentifier() and MEMORY_EXPOSING_NAMES.search(node.value) is not None
+                node.value.isidentifier() and MEMORY_EXPOSING_NAMES_PATTERN.search(node.value) is not None
             )
         elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
             effects.add_bound_name(node.name)
@@ -239,7 +241,7 @@ def _collect_identifier_effects(word: str, effects: StatementEffects, numpy_impo
 @lru_cache(2048)
 def does_name_expose_memory(word: str) -> bool:
     """Whether a name hands out memory or writes it. Cached, because programs use few names often."""
-    return MEMORY_EXPOSING_NAMES.search(word) is not None
+    return MEMORY_EXPOSING_NAMES_PATTERN.search(word) is not None
 
 
 def is_pure_lambda(node: ast.Lambda) -> bool:

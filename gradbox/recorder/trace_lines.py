@@ -41,13 +41,13 @@ def encode_json_line(value: LineRecord | FaultLine) -> bytes:
     return line + b"\n"
 
 
-_CPU_MODEL = re.compile(r"^(?:model name|cpu model)\s*:\s*(.+)$", re.MULTILINE)
+_CPU_MODEL_PATTERN = re.compile(r"^(?:model name|cpu model)\s*:\s*(.+)$", re.MULTILINE)
 
 
 def processor_name() -> str:
     """The processor's name, or its architecture if the system does not tell the name."""
     try:
-        match = _CPU_MODEL.search(Path("/proc/cpuinfo").read_text("utf-8", "replace"))
+        match = _CPU_MODEL_PATTERN.search(Path("/proc/cpuinfo").read_text("utf-8", "replace"))
     except OSError:
         match = None
     return " ".join(match[1].split()) if match else platform.machine()
@@ -64,7 +64,7 @@ def device_name(device: str) -> str | None:
     return torch.cuda.get_device_name(0) if torch.cuda.is_initialized() else None  # type: ignore[no-untyped-call]
 
 
-OUT_OF_MEMORY_MESSAGE = re.compile(
+OUT_OF_MEMORY_MESSAGE_PATTERN = re.compile(
     r"can't allocate memory|bad_alloc|Cannot allocate memory|CUDA out of memory|CUDA error: out of memory"
 )
 """What torch's error says where Python would raise a MemoryError."""

@@ -15,7 +15,7 @@ MAX_FILES, MAX_LINES = 40, 12_000
 PROJECT_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 """Files and folders that mark the root of a project."""
 
-TRAINING_WORDS = re.compile(r"\b(?:torch|lightning|transformers|accelerate|backward|optim\w*)\b")
+TRAINING_WORDS_PATTERN = re.compile(r"\b(?:torch|lightning|transformers|accelerate|backward|optim\w*)\b")
 """Words that suggest that a file does something with tensors. A file without any of them gets no steps."""
 
 INSTALLATION_PARTS = {"site-packages", "dist-packages"}
@@ -76,7 +76,7 @@ class OwnModules:
             source = decode_source(resolved.read_bytes())
         except (OSError, SyntaxError, UnicodeDecodeError):
             return None
-        if not TRAINING_WORDS.search(source):
+        if not TRAINING_WORDS_PATTERN.search(source):
             return None
         return self._count_stepped_file(resolved.name, source)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from gradbox.installation import FINDINGS_FOLDER, STATIC_FOLDER
 
 WORDS_FOLDER = STATIC_FOLDER / "locales/findings"
-_PROGRAM = re.compile(r"^```python\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
+_PROGRAM_PATTERN = re.compile(r"^```python\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 
 
 class FindingTextError(Exception):
@@ -57,7 +57,7 @@ def load_finding_text(kind: str, pages: Path = FINDINGS_FOLDER, words: Path = WO
     else:
         path = pages / f"{kind}.py"
         source = finding_page_markdown(words / f"{kind}.json", path)
-    program = _PROGRAM.search(source)
+    program = _PROGRAM_PATTERN.search(source)
     title, _, text = source[: program.start() if program else 0].partition("\n")
     if program is None or not re.match(r"# \S", title) or not text.strip():
         raise FindingTextError(f"{path}: a title, a text and a program in ```python are needed")

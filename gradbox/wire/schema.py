@@ -102,7 +102,7 @@ stored example in tests/contract."""
 HEADER_BYTES = 4096
 """The first bytes of a trace, which contain its schema, because that is its first field."""
 
-_SCHEMA = re.compile(rb'^\{"schema":\s*(\d{1,9})[,}]')
+_SCHEMA_PATTERN = re.compile(rb'^\{"schema":\s*(\d{1,9})[,}]')
 
 
 class NewerSchemaError(ValueError):
@@ -131,7 +131,7 @@ def upgrade_gzipped_trace(body: bytes) -> bytes:
     Raises NewerSchemaError, and what gzip and JSON raise for other data.
     """
     beginning = zlib.decompressobj(wbits=31).decompress(body, HEADER_BYTES)
-    schema = _SCHEMA.match(beginning)
+    schema = _SCHEMA_PATTERN.match(beginning)
     if schema is not None and int(schema[1]) == SCHEMA:
         return body
     document = upgrade_trace(json.loads(gzip.decompress(body)))

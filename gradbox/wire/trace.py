@@ -30,12 +30,12 @@ def limit_loop_counts(value: Any) -> Any:
     if isinstance(value, dict):
         if len(value) > MAX_LOOPS:
             raise ValueError(f"it counts the iterations of {len(value)} loops; {MAX_LOOPS} are allowed")
-        if not all(isinstance(loop, int) or _STATEMENT.fullmatch(loop) for loop in value):
+        if not all(isinstance(loop, int) or _STATEMENT_PATTERN.fullmatch(loop) for loop in value):
             raise ValueError("its names are the numbers of statements")
     return value
 
 
-_STATEMENT = re.compile(r"[0-9]{1,7}", re.ASCII)
+_STATEMENT_PATTERN = re.compile(r"[0-9]{1,7}", re.ASCII)
 
 LoopCounts = Annotated[dict[Annotated[int, Field(ge=0, le=10**7)], Index], BeforeValidator(limit_loop_counts)]
 """Iterations by the statement of their loop. Multiples of 2^61 - 1 share one hash, so a dictionary of many such numbers

@@ -16,13 +16,13 @@ from pydantic import ValidationError
 
 from server.settings import Settings
 from server.store.contents import PAGE_SIZE, ContentRemoved
-from server.store.database import PATIENT_TIMEOUT, Database, StoreUnavailable
+from server.store.database import LONG_STATEMENT_TIMEOUT, Database, StoreUnavailable
 from server.store.repository import ListEntry, ProgramRepository
 from server.store.series import SeriesStore
 from server.wire.saved_programs import ArchiveRecord, SeriesRecord
 
 Record = ArchiveRecord | SeriesRecord
-SERIES_START = re.compile(r'\s*\{\s*"kind"\s*:\s*"series"')
+SERIES_START_PATTERN = re.compile(r'\s*\{\s*"kind"\s*:\s*"series"')
 """The start of a series' line in an archive."""
 
 
@@ -54,7 +54,7 @@ def add_scenarios_parser(commands: Any) -> None:
 
 async def run_scenarios_command(args: argparse.Namespace, settings: Settings) -> int:
     """The exit status."""
-    database = Database(settings.database_url, Path(settings.data), PATIENT_TIMEOUT)
+    database = Database(settings.database_url, Path(settings.data), LONG_STATEMENT_TIMEOUT)
     database.require_database_not_emptied()
     stores = ContentStores(
         ProgramRepository(database, settings.scenario, settings.quota), SeriesStore(database, settings.quota)
@@ -135,7 +135,7 @@ async def read_archive_batches(file: TextIO) -> AsyncIterator[list[Record]]:
     batch: list[Record] = []
     for number, line in enumerate(file, 1):
         try:
-            kind = SeriesRecord if SERIES_START.match(line) else ArchiveRecord
+            kind = SeriesRecord if SERIES_START_PATTERN.match(line) else ArchiveRecord
             batch.append(kind.model_validate_json(line))
         except ValidationError as error:
             what = "series" if kind is SeriesRecord else "saved program"
@@ -186,7 +186,7 @@ def add_series_parser(commands: Any) -> None:
 
 async def run_series_command(args: argparse.Namespace, settings: Settings) -> int:
     """The exit status."""
-    database = Database(settings.database_url, Path(settings.data), PATIENT_TIMEOUT)
+    database = Database(settings.database_url, Path(settings.data), LONG_STATEMENT_TIMEOUT)
     database.require_database_not_emptied()
     try:
         return await SERIES_ACTIONS[args.action](SeriesStore(database, settings.quota), args)

@@ -23,13 +23,13 @@ MAX_SIMILAR = 3
 MAX_MESSAGE = 2000
 """The most characters of a message that are compared."""
 
-_ERROR_TYPE = re.compile(r"^\s*(?:[\w.]*\.)?\w*(?:Error|Exception|Warning):\s*", re.ASCII)
-_LOOKS_LIKE_ERROR = re.compile(
+_ERROR_TYPE_PATTERN = re.compile(r"^\s*(?:[\w.]*\.)?\w*(?:Error|Exception|Warning):\s*", re.ASCII)
+_LOOKS_LIKE_ERROR_PATTERN = re.compile(
     r"\b\w+(?:Error|Exception|Warning)\b(?::|\s*$)|Traceback \(most recent", re.ASCII | re.MULTILINE
 )
-_VARIABLE_PARTS = re.compile(r"""\[[^\][]*\]|\([\d, x×]*\)|'[^']*'|"[^"]*"|`[^`]*`""")
-_WORD = re.compile(r"[a-z_][a-z0-9_]+|[\u4e00-\u9fff]")
-_END_OF_OPENING = re.compile(r"\.\s|\bHint:|\bSpecify\b|\bPlease\b|\bIf\b|\n\n|\sat /|\nCUDA kernel errors")
+_VARIABLE_PARTS_PATTERN = re.compile(r"""\[[^\][]*\]|\([\d, x×]*\)|'[^']*'|"[^"]*"|`[^`]*`""")
+_WORD_PATTERN = re.compile(r"[a-z_][a-z0-9_]+|[\u4e00-\u9fff]")
+_END_OF_OPENING_PATTERN = re.compile(r"\.\s|\bHint:|\bSpecify\b|\bPlease\b|\bIf\b|\n\n|\sat /|\nCUDA kernel errors")
 
 
 class ErrorMatches(NamedTuple):
@@ -87,7 +87,7 @@ class ScenarioIndex:
         """
         last = text_of_last_error(text)[:MAX_MESSAGE]
         message = _words_of_message(last)
-        opening = _words_of_message(_END_OF_OPENING.split(_ERROR_TYPE.sub("", last), maxsplit=1)[0])
+        opening = _words_of_message(_END_OF_OPENING_PATTERN.split(_ERROR_TYPE_PATTERN.sub("", last), maxsplit=1)[0])
         ordered = self.search.find(last)
         places = {name: place for place, name in enumerate(ordered)}
         scores = {
@@ -103,12 +103,12 @@ class ScenarioIndex:
 
 def looks_like_error(text: str) -> bool:
     """Return whether a text names a type of error or warning, or is a traceback."""
-    return _LOOKS_LIKE_ERROR.search(text) is not None
+    return _LOOKS_LIKE_ERROR_PATTERN.search(text) is not None
 
 
 def _words_of_message(text: str) -> list[str]:
     """Return the words of a message without numbers, shapes and quoted parts."""
-    return _WORD.findall(_VARIABLE_PARTS.sub(" ", _ERROR_TYPE.sub("", text)).lower())
+    return _WORD_PATTERN.findall(_VARIABLE_PARTS_PATTERN.sub(" ", _ERROR_TYPE_PATTERN.sub("", text)).lower())
 
 
 def _symptom_score(message: list[str], opening: list[str], symptom: list[str]) -> float:

@@ -43,11 +43,11 @@ COMMON_WORDS = frozenset(
         "will would should could after before",
     )
 )
-_TOKEN = re.compile(r"\.?[a-z_][a-z0-9_]*\(?|[\u4e00-\u9fff]+")
-_CHINESE = re.compile(r"[\u4e00-\u9fff]")
-_NUMBER_AT_END = re.compile(r"(?<=[a-z]{3})\d+$")
-_PLURAL = re.compile(r"[^su]s$")
-_ERROR_TYPE = re.compile(r"\b\w+(?:Error|Exception|Warning): ", re.ASCII)
+_TOKEN_PATTERN = re.compile(r"\.?[a-z_][a-z0-9_]*\(?|[\u4e00-\u9fff]+")
+_CHINESE_PATTERN = re.compile(r"[\u4e00-\u9fff]")
+_NUMBER_AT_END_PATTERN = re.compile(r"(?<=[a-z]{3})\d+$")
+_PLURAL_PATTERN = re.compile(r"[^su]s$")
+_ERROR_TYPE_PATTERN = re.compile(r"\b\w+(?:Error|Exception|Warning): ", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -147,11 +147,11 @@ def _split_into_words(text: str) -> list[str]:
     """Return the words of a text: names and their parts, without plural endings and trailing numbers, and Chinese in
     pairs."""
     found = []
-    for token in _TOKEN.findall(text.lower()):
+    for token in _TOKEN_PATTERN.findall(text.lower()):
         word = token.removeprefix(".").removesuffix("(")
         if token != word and word in COMMON_WORDS:
             found.append(f"{word}()")  # an operation, such as `.to()`
-        if _CHINESE.search(word):
+        if _CHINESE_PATTERN.search(word):
             found += [word[k : k + 2] for k in range(len(word) - 1)] or [word]
             continue
         parts = [part for part in word.split("_") if part]
@@ -161,11 +161,11 @@ def _split_into_words(text: str) -> list[str]:
 
 
 def _stem(word: str) -> str:
-    bare = _NUMBER_AT_END.sub("", word)
-    return bare[:-1] if len(bare) > 3 and _PLURAL.search(bare) else bare
+    bare = _NUMBER_AT_END_PATTERN.sub("", word)
+    return bare[:-1] if len(bare) > 3 and _PLURAL_PATTERN.search(bare) else bare
 
 
 def text_of_last_error(text: str) -> str:
     """Return the last `…Error:` of a traceback and what follows it, or the whole text if there is none."""
-    last = max((match.start() for match in _ERROR_TYPE.finditer(text)), default=0)
+    last = max((match.start() for match in _ERROR_TYPE_PATTERN.finditer(text)), default=0)
     return text[last:]

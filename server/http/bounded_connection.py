@@ -19,7 +19,7 @@ MAX_CHUNKS, MIN_CHUNK_BYTES = 20, 256
 """A body may have this many chunks of any size; with more, they must have `MIN_CHUNK_BYTES` on average, since each is
 parsed separately."""
 
-_LAST_CHUNK = re.compile(rb"\r?\n?0+(?=[;\r\n\t ])[^\n]*\n")
+_LAST_CHUNK_PATTERN = re.compile(rb"\r?\n?0+(?=[;\r\n\t ])[^\n]*\n")
 """The line of the last chunk, after the end of the chunk before it."""
 
 
@@ -63,7 +63,7 @@ class BoundedConnection(h11.Connection):
             require_bounded_lines(self.trailing_data[0], MAX_HEAD_BYTES, MAX_HEADERS + 2)
         elif self.their_state is h11.SEND_BODY and (self._is_chunk_next or self._is_trailer_next):
             data = self.trailing_data[0]
-            last = _LAST_CHUNK.match(data) if not self._is_trailer_next else None
+            last = _LAST_CHUNK_PATTERN.match(data) if not self._is_trailer_next else None
             if last is not None:
                 self._is_trailer_next, data = True, data[last.end() :]
             if self._is_trailer_next:

@@ -17,7 +17,7 @@ from server.wire.problems import ProblemError
 DOCUMENTATION_FOLDER = PROJECT_FOLDER / "var/docs"
 NOT_BUILT = "the documentation is not built on this server; `make docs` builds it"
 
-_INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+_INLINE_SCRIPT_PATTERN = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
 def is_documentation_built(folder: Path = DOCUMENTATION_FOLDER) -> bool:
@@ -28,7 +28,8 @@ def is_documentation_built(folder: Path = DOCUMENTATION_FOLDER) -> bool:
 def documentation_policy(page: str) -> str:
     """The Content-Security-Policy of a page, which allows only the inline scripts that this page contains."""
     digests = {
-        base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in _INLINE_SCRIPT.findall(page)
+        base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        for script in _INLINE_SCRIPT_PATTERN.findall(page)
     }
     scripts = " ".join(["'self'", *(f"'sha256-{digest}'" for digest in sorted(digests))])
     return (

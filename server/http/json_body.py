@@ -10,7 +10,7 @@ from fastapi import Request, Response
 from fastapi.routing import APIRoute
 from pydantic_core import from_json
 
-_SURROGATES = re.compile(
+_SURROGATES_PATTERN = re.compile(
     rb"(\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
 )
 """An escaped backslash or a pair of surrogates, as a group; or a surrogate that stands alone."""
@@ -63,7 +63,7 @@ def parse_json(body: bytes) -> Any:
         if not any(words in str(error) for words in _LONE_SURROGATE):
             raise _body_parsing_error(error) from None
     try:
-        return from_json(_SURROGATES.sub(lambda match: match[1] or b"?", body), cache_strings="none")
+        return from_json(_SURROGATES_PATTERN.sub(lambda match: match[1] or b"?", body), cache_strings="none")
     except ValueError as error:
         raise _body_parsing_error(error) from None
 

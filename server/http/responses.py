@@ -41,7 +41,7 @@ def with_cache_headers(response: Response, program: SavedProgram, assets: str = 
     return response
 
 
-_ZERO_WEIGHT = re.compile(r"q=0(\.0*)?")
+_ZERO_WEIGHT_PATTERN = re.compile(r"q=0(\.0*)?")
 
 
 def trace_response(request: Request, body: bytes) -> Response:
@@ -72,7 +72,7 @@ def accepts_gzip(accept_encoding: str) -> bool:
     for part in accept_encoding.split(","):
         name, *parameters = (word.strip().lower() for word in part.split(";"))
         if name == "gzip":
-            return not any(_ZERO_WEIGHT.fullmatch(parameter) for parameter in parameters)
+            return not any(_ZERO_WEIGHT_PATTERN.fullmatch(parameter) for parameter in parameters)
     return False
 
 

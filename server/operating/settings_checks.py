@@ -14,16 +14,16 @@ from server.visitors.clients import parse_networks
 MIN_PASSWORD = 8
 """The fewest characters of a password."""
 
-_NAME = re.compile(r"[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?|\[[0-9a-f:.]+\]", re.IGNORECASE)
+_NAME_PATTERN = re.compile(r"[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?|\[[0-9a-f:.]+\]", re.IGNORECASE)
 _ORIGIN = r"(?!none\b)(?:'self'|https?:|(?:https?://)?(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?::\d{1,5})?/?)"
-_FRAMES = re.compile(rf"\*|'none'|{_ORIGIN}(?: +{_ORIGIN})*", re.IGNORECASE | re.ASCII)
-_PATH = re.compile(r"(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*/?")
+_FRAMES_PATTERN = re.compile(rf"\*|'none'|{_ORIGIN}(?: +{_ORIGIN})*", re.IGNORECASE | re.ASCII)
+_PATH_PATTERN = re.compile(r"(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*/?")
 
 
 def check_settings(settings: Settings, worker: bool = False) -> None:
     """Raise SettingError for the first setting that the server, or a queue's worker, can't work with."""
     for name in allowed_host_names(settings):
-        if not _NAME.fullmatch(name):
+        if not _NAME_PATTERN.fullmatch(name):
             raise SettingError(
                 f"GRADBOX_HOSTS has {name!r}; it takes names without scheme and port, like gradbox.example.org"
             )
@@ -33,7 +33,7 @@ def check_settings(settings: Settings, worker: bool = False) -> None:
         raise SettingError(f"GRADBOX_PASSWORD has {len(settings.password)} characters; it takes {MIN_PASSWORD} or more")
     for setting in ("TRUSTED_PROXIES", "ADDRESSES", "OPERATORS"):
         parse_networks(getattr(settings, setting.lower()), setting)
-    if not _FRAMES.fullmatch(settings.frames):
+    if not _FRAMES_PATTERN.fullmatch(settings.frames):
         raise SettingError(
             f"GRADBOX_FRAMES is {settings.frames!r}; it takes *, 'none', or origins like https://example.org, "
             "separated by spaces"
@@ -105,8 +105,10 @@ def parse_public_url(url: str) -> SplitResult:
         port = url_parts.port
     except ValueError:
         url_parts, port = SplitResult("", "", "", "", ""), None
-    valid = url_parts.scheme in ("http", "https") and _NAME.fullmatch(host_header_for_url(url_parts)) and port != 0
-    if not valid or re.search(r"[\s?#]", url) or "@" in url_parts.netloc or not _PATH.fullmatch(url_parts.path):
+    valid = (
+        url_parts.scheme in ("http", "https") and _NAME_PATTERN.fullmatch(host_header_for_url(url_parts)) and port != 0
+    )
+    if not valid or re.search(r"[\s?#]", url) or "@" in url_parts.netloc or not _PATH_PATTERN.fullmatch(url_parts.path):
         raise SettingError(
             f"GRADBOX_PUBLIC_URL is {url!r}; it takes http:// or https://, a host, and optionally a port and a path"
         )

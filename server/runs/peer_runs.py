@@ -19,7 +19,7 @@ from gradbox.wire.api import RunState
 from gradbox.wire.base import Model
 from server.pool.executions import Execution, ExecutionResult, Executions, Subscription
 from server.pool.remote.broker import BrokerError, close_broker_connections, create_broker_connections
-from server.pool.remote.messages import MAX_STREAMED, encode_wire_model
+from server.pool.remote.messages import MAX_STREAMED_BYTES, encode_wire_model
 from server.pool.remote.pool import BlobStore
 from server.pool.remote.shared_broker import MessageSigner, SharedBroker
 from server.pool.zygote import WorkersUnavailable
@@ -45,7 +45,7 @@ MESSAGE_TTL = 60
 MAX_MESSAGES = 1000
 """The most messages kept for a process that reads none, and for how many seconds."""
 
-_ID = re.compile(r"([0-9a-f]{12})\.[\w-]{22}")
+_ID_PATTERN = re.compile(r"([0-9a-f]{12})\.[\w-]{22}")
 
 log = logging.getLogger("gradbox.pool")
 throttled_log = ThrottledLog(log)
@@ -179,7 +179,7 @@ class BrokerPeerRuns:
         self, run: str, ask: Literal["state", "stop"] = "state", known: RunState | None = None
     ) -> tuple[PeerReply, bytes] | None:
         """Ask the process that accepted a run; None if it knows no such run or has not answered for `MAX_WAIT`."""
-        match = _ID.fullmatch(run)
+        match = _ID_PATTERN.fullmatch(run)
         if match is None or match[1] == self.process_name:
             return None
         wait = LONGEST_WAIT if known is not None else 0.0
@@ -226,7 +226,7 @@ class BrokerPeerRuns:
         if execution.error is not None:
             reply = reply.model_copy(update={"error": str(execution.error)[:500]})
         trace = execution.result.body if execution.result is not None and question.ask == "state" else b""
-        if len(trace) > MAX_STREAMED:
+        if len(trace) > MAX_STREAMED_BYTES:
             try:
                 await self._blobs.put(question.id, trace)
             except Exception as error:  # whatever database it is; the other then finds nothing

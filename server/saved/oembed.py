@@ -13,7 +13,7 @@ WIDTH, HEIGHT = 700, 480
 """A size that fits the column of an article."""
 MIN_WIDTH, MIN_HEIGHT = 320, 300
 CARD_SIZE = (1200, 630)
-_FRAGMENT_PART = re.compile(r"i=[0-9]{1,9}|at=[A-Za-z0-9%:._~-]{1,200}|v=(?:net|loom|parameters)")
+_FRAGMENT_PART_PATTERN = re.compile(r"i=[0-9]{1,9}|at=[A-Za-z0-9%:._~-]{1,200}|v=(?:net|loom|parameters)")
 """The parts of a permalink's fragment that the frame understands: a step, a selection, a view."""
 
 
@@ -32,7 +32,7 @@ def program_oembed(
     fragment: of the permalink; it says what the frame opens with
     max_width, max_height: in pixels
     """
-    parts = "&".join(part for part in fragment.split("&") if _FRAGMENT_PART.fullmatch(part))
+    parts = "&".join(part for part in fragment.split("&") if _FRAGMENT_PART_PATTERN.fullmatch(part))
     source = f"{base}/embed/{program.id}" + (f"#{parts}" if parts else "")
     return create_oembed_reply(
         source, program.content.title or headline or "Gradbox", program.id, base, max_width, max_height

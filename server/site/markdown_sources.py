@@ -11,8 +11,8 @@ PICTURE_SUFFIXES = (".svg", ".png", ".webp", ".gif")
 DECISIONS_FOLDER = "docs/decisions"
 INDEX_OF_FOLDER = {DECISIONS_FOLDER: "decisions/index.md", "docs/findings": "findings/index.md"}
 
-_LINK = re.compile(r"(!?)\[((?:[^\]\[]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
-_FENCE = re.compile(r"^(```|~~~).*?^\1\s*$", re.MULTILINE | re.DOTALL)
+_LINK_PATTERN = re.compile(r"(!?)\[((?:[^\]\[]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
+_FENCE_PATTERN = re.compile(r"^(```|~~~).*?^\1\s*$", re.MULTILINE | re.DOTALL)
 
 
 def document_addresses(root: Path) -> dict[str, str]:
@@ -67,7 +67,7 @@ class MarkdownSources:
         address: on the site
         """
         parts, end = [], 0
-        for fence in _FENCE.finditer(text):  # leave code alone
+        for fence in _FENCE_PATTERN.finditer(text):  # leave code alone
             parts += [self._replace_links(text[end : fence.start()], name, address), fence.group()]
             end = fence.end()
         return "".join([*parts, self._replace_links(text[end:], name, address)])
@@ -87,7 +87,7 @@ class MarkdownSources:
                 return f'<a href="{relative}">{words}</a>'
             return f"{mark}[{words}]({relative}{hash_mark}{anchor})"
 
-        return _LINK.sub(replace, text)
+        return _LINK_PATTERN.sub(replace, text)
 
     def _source_address(self, name: str) -> str | None:
         """Return the address of a project file among the sources; a picture is copied there."""

@@ -26,7 +26,7 @@ MIN_LENGTH, LENGTH_STEP = 10, 2
 _MAX_LENGTH = 61
 """Characters that represent 256 bits."""
 
-_ID = re.compile(f"[{ALPHABET}]{{{MIN_LENGTH},{_MAX_LENGTH}}}")
+_ID_PATTERN = re.compile(f"[{ALPHABET}]{{{MIN_LENGTH},{_MAX_LENGTH}}}")
 
 
 def canonical_json(content: RequestModel) -> str:
@@ -52,7 +52,7 @@ def candidate_content_ids(digest: str) -> Iterator[str]:
 
 def is_well_formed_id(text: str) -> bool:
     """Whether a text has the form of an id."""
-    return _ID.fullmatch(text) is not None
+    return _ID_PATTERN.fullmatch(text) is not None
 
 
 PAGE_SIZE = 20

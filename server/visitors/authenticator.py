@@ -24,7 +24,7 @@ from server.visitors.rate_limits import LimitCounts, RateLimiter, SharedRateLimi
 
 SESSION_COOKIE = "gradbox_session"
 SESSION_AGE = 30 * 24 * 3600
-_COOKIE_VALUE = re.compile(r"([1-9]\d{9})\.[A-Za-z0-9_-]{43}")
+_COOKIE_VALUE_PATTERN = re.compile(r"([1-9]\d{9})\.[A-Za-z0-9_-]{43}")
 
 
 class Authenticator:
@@ -66,7 +66,7 @@ class Authenticator:
         for header in Headers(scope=scope).getlist("cookie"):
             for pair in header.split(";"):
                 name, _, value = pair.strip().partition("=")
-                match = _COOKIE_VALUE.fullmatch(value) if name == SESSION_COOKIE else None
+                match = _COOKIE_VALUE_PATTERN.fullmatch(value) if name == SESSION_COOKIE else None
                 if match is not None and hmac.compare_digest(sign_cookie_id(match[1], self._key), value):
                     return time.time() < int(match[1]) + SESSION_AGE
         return False

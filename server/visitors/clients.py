@@ -27,9 +27,9 @@ PROXY_HEADERS = (
 )  # fmt: skip
 """Headers that only proxies send."""
 
-_LOOPBACK_HOST = re.compile(r"(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?", re.IGNORECASE)
-_COOKIE_VALUE = re.compile(r"([A-Za-z0-9_-]{22})\.[A-Za-z0-9_-]{43}")
-_ADDRESS_AND_PORT = re.compile(r"\[([^\[\]]+)\](?::\d{1,5})?|([^:\[\]]+):\d{1,5}|([^\[\]]+)")
+_LOOPBACK_HOST_PATTERN = re.compile(r"(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?", re.IGNORECASE)
+_COOKIE_VALUE_PATTERN = re.compile(r"([A-Za-z0-9_-]{22})\.[A-Za-z0-9_-]{43}")
+_ADDRESS_AND_PORT_PATTERN = re.compile(r"\[([^\[\]]+)\](?::\d{1,5})?|([^:\[\]]+):\d{1,5}|([^\[\]]+)")
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def client_id_from_cookie(scope: Scope, key: bytes) -> str | None:
     for header in Headers(scope=scope).getlist("cookie"):
         for pair in header.split(";"):
             name, _, value = pair.strip().partition("=")
-            match = _COOKIE_VALUE.fullmatch(value) if name == COOKIE_NAME else None
+            match = _COOKIE_VALUE_PATTERN.fullmatch(value) if name == COOKIE_NAME else None
             if match is not None and hmac.compare_digest(sign_cookie_id(match[1], key), value):
                 return match[1]
     return None
@@ -181,14 +181,14 @@ def _possible_client_addresses(scope: Scope, trusted: tuple[Network, ...]) -> li
         return list(chain)
     if peer is None or scope.get("http_version") == "1.0" or any(name in headers for name in PROXY_HEADERS):
         return []
-    if peer.is_loopback and not _LOOPBACK_HOST.fullmatch(headers.get("host", "")):
+    if peer.is_loopback and not _LOOPBACK_HOST_PATTERN.fullmatch(headers.get("host", "")):
         return []
     return [peer]
 
 
 def parse_address(text: str) -> IPv4Address | IPv6Address | None:
     """Parse the address in a text like `10.0.0.1:80`, where the port is optional. Returns None if there is none."""
-    match = _ADDRESS_AND_PORT.fullmatch(text.strip())
+    match = _ADDRESS_AND_PORT_PATTERN.fullmatch(text.strip())
     try:
         address = ip_address(next(filter(None, match.groups()))) if match is not None else None
     except ValueError:

@@ -14,10 +14,10 @@ from gradbox.wire.trace import Focus
 Text = Annotated[str, AfterValidator(lambda text: text.encode("utf-8", "replace").decode())]
 """Text in which lone surrogates, which no database stores, are replaced by question marks."""
 
-DisplayText = Annotated[Text, AfterValidator(lambda text: CONTROL_CHARACTERS.sub(" ", text))]
+DisplayText = Annotated[Text, AfterValidator(lambda text: CONTROL_CHARACTERS_PATTERN.sub(" ", text))]
 """Text in which control characters (except tabs and line ends) and those of text direction are replaced by blanks."""
 
-CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+CONTROL_CHARACTERS_PATTERN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 Id = Annotated[str, Field(pattern="^[256789dfhjkmnprtvwx]{10,64}$", examples=["7kd5h2n9xt"])]
 Language = Literal["en", "zh"]

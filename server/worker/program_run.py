@@ -39,7 +39,7 @@ from gradbox.recorder.replacements import TorchReplacements
 from gradbox.recorder.stack import PROGRAM_FILENAME, RECURSION_SLACK, frames_outward, walk_program_stack
 from gradbox.recorder.step_recorder import RunContext
 from gradbox.recorder.trace_lines import (
-    OUT_OF_MEMORY_MESSAGE,
+    OUT_OF_MEMORY_MESSAGE_PATTERN,
     cost_record,
     device_name,
     encode_json_line,
@@ -171,7 +171,7 @@ class ProgramRun:
                 fields["repairs"] = [offer.model_dump(mode="json", exclude_unset=True) for offer in offers]
             outcome = {"status": "raised", "error": {**fields, "step": max(recorder.steps.count - 1, 0)}}
             if "memory" in self._limits and (
-                issubclass(type(error), MemoryError) or OUT_OF_MEMORY_MESSAGE.search(fields["message"])
+                issubclass(type(error), MemoryError) or OUT_OF_MEMORY_MESSAGE_PATTERN.search(fields["message"])
             ):
                 outcome["status"] = "stopped"
                 outcome["stopped"] = {"limit": "memory", "value": self._limits["memory"], "line": fields["line"]}

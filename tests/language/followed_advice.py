@@ -385,6 +385,21 @@ BY_HAND: dict[str, tuple[str, Edits]] = {
             ("    return kept", "    handle.remove()\n    return kept"),
         ),
     ),
+    "eval_trains": (
+        "silent/validation_trains_too",
+        (
+            ("            loss.backward()\n", '            if phase == "train":\n                loss.backward()\n'),
+            ("            opt.step()\n", '            if phase == "train":\n                opt.step()\n'),
+        ),
+    ),
+    "result_unused.mask": (
+        "silent/padding_mask_never_applied",
+        (("(scores.softmax", '(scores.masked_fill(mask, float("-inf")).softmax'),),
+    ),
+    "result_unused.mask_given": (
+        "silent/mask_given_for_nothing",
+        (("scores.softmax", "(scores + mask).softmax"),),
+    ),
     "batch_part_unread": (
         "silent/weight_of_a_sample_unread",
         ((".pow(2).mean()", ".pow(2).mul(weight).mean()"),),

@@ -6,7 +6,7 @@ import { explain } from "../../static/js/findings/explain.ts";
 import { EntityNaming } from "../../static/js/findings/facts/naming.ts";
 import { lookedForIn } from "../../static/js/findings/looked_for.ts";
 import { findingText } from "../../static/js/findings/finding_text.ts";
-import { findingLocale } from "../../static/js/findings/words.ts";
+import { findingLocale } from "../../static/js/findings/locale.ts";
 import { NetFacts } from "../../static/js/nets/net_state.ts";
 import { netOf } from "../../static/js/nets/net_call_sites.ts";
 import { stepHeadline } from "../../static/js/nets/step_headline.ts";
@@ -105,11 +105,11 @@ function meant(opened, { key, args: { name } }) {
 function cells(facts, step) {
   const run = factsOfRun(facts);
   const { isWhole } = parameterRunSummaries(facts.opened).account.table;
-  const places = [...facts.net.callSiteOfInvocation.values()].filter(({ kind, path, isBare }) => kind === "module" && path && !isBare);
-  return [...new Set(places)].flatMap((place) => {
-    const { parameters, calls } = run.ofPlace(place);
-    const { uid } = place.units.findLast((unit) => unit.uid) ?? {};
-    const module = uid ? thing(uid) : place.path;
+  const callSites = [...facts.net.callSiteOfInvocation.values()].filter(({ kind, path, isTransparent }) => kind === "module" && path && !isTransparent);
+  return [...new Set(callSites)].flatMap((callSite) => {
+    const { parameters, calls } = run.ofCallSite(callSite);
+    const { uid } = callSite.invocations.findLast((invocation) => invocation.uid) ?? {};
+    const module = uid ? thing(uid) : callSite.path;
     const said = [{ key: "cell.called", value: calls, text: `${calls}` }];
     if (parameters) {
       const { start, end, gradients, learning, uids } = parameters;
@@ -119,7 +119,7 @@ function cells(facts, step) {
         if (typeof norm === "number" && !Number.isNaN(norm))
           said.push({ key: `cell.${key}`, value: normText(norm), parameters: uids.map(thing), text: `${key} ${normText(norm)}` });
     }
-    return said.map(({ key, text, ...args }) => ({ step, key, args: { module, ...args }, text: `${place.path}: ${text}` }));
+    return said.map(({ key, text, ...args }) => ({ step, key, args: { module, ...args }, text: `${callSite.path}: ${text}` }));
   });
 }
 

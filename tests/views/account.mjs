@@ -24,9 +24,9 @@ export default function keptBytes(trace) {
 }
 
 function placeOf(net, node) {
-  let unit = net.invocationByNode.get(node) ?? null;
-  while (unit && !net.callSiteOfInvocation.has(unit)) unit = unit.parent;
-  return unit;
+  let invocation = net.invocationByNode.get(node) ?? null;
+  while (invocation && !net.callSiteOfInvocation.has(invocation)) invocation = invocation.parent;
+  return invocation;
 }
 
 function storagesOfParameters({ steps }) {

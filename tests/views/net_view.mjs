@@ -12,26 +12,26 @@ import { vnodeToSvg } from "../../static/js/browser/svg.ts";
 const NO_CHOICES = new Map();
 const say = (key, args = {}) => `${key} ${Object.values(args).join(" ")}`.trim();
 
-function rowOfPlace(layout) {
+function rowByCallSite(layout) {
   const rows = new Map();
-  const add = (place, row) => {
-    rows.set(place, row);
-    for (const inner of place.inner) add(inner, row);
+  const add = (callSite, row) => {
+    rows.set(callSite, row);
+    for (const inner of callSite.inner) add(inner, row);
   };
-  for (const row of layout.rows) if (row.kind !== "head") for (const place of row.places) add(place, row);
+  for (const row of layout.rows) if (row.kind !== "head") for (const callSite of row.callSites) add(callSite, row);
   return rows;
 }
 
-/** Whether each place that a step runs has a row of its own, whole within the room, named, with its modules in the path. */
+/** Whether each call site that a step runs has a row of its own, whole within the room, named, with its modules in the path. */
 function readability(facts, i, layout, room) {
-  const places = new Set(facts.touchedAt(i).flatMap((unit) => facts.net.callSiteOfInvocation.get(unit) ?? []));
-  const leaves = [...places].filter(({ inner }) => !inner.length);
+  const callSites = new Set(facts.touchedAt(i).flatMap((invocation) => facts.net.callSiteOfInvocation.get(invocation) ?? []));
+  const leaves = [...callSites].filter(({ inner }) => !inner.length);
   if (!leaves.length) return null;
-  const rows = rowOfPlace(layout);
-  const isNamed = (place) => {
-    const row = rows.get(place);
+  const rows = rowByCallSite(layout);
+  const isNamed = (callSite) => {
+    const row = rows.get(callSite);
     if (!row || row.y + row.h > room.height || !row.isNow) return false;
-    return ["place", "lines"].includes(row.kind);
+    return ["callSite", "lines"].includes(row.kind);
   };
   const around = leaves[0].parent;
   const hasPath = leaves.length > 1 || !around || layout.path.includes(around);
@@ -43,7 +43,7 @@ function presses(facts, layouts, from, to) {
   for (let i = from; i < to; ) {
     const layout = layouts[i];
     const passed = new Set(
-      layout.rows.flatMap((row) => (row.joins && row.places[0].units[0].nodes.length === 1 ? [row.key] : [])),
+      layout.rows.flatMap((row) => (row.joins && row.callSites[0].invocations[0].nodes.length === 1 ? [row.key] : [])),
     );
     const next = new NetStepping(facts, layout.rows, passed).next(i, 1);
     if (next <= i) break;
@@ -76,15 +76,15 @@ export default function factsOf(trace, width, height) {
   const end = visits.findIndex((step, k) => visits[k + 1] !== step + 1);
   const stops = visits.length ? presses(facts, layouts, visits[0] - 1, visits[Math.max(0, end)]) : [];
   const counts = new Set();
-  const count = (place) => {
-    for (const node of place.units.flatMap((unit) => facts.nodes(unit))) counts.add(node);
-    for (const inner of place.inner) count(inner);
+  const count = (callSite) => {
+    for (const node of callSite.invocations.flatMap((invocation) => facts.nodes(invocation))) counts.add(node);
+    for (const inner of callSite.inner) count(inner);
   };
   net.top.forEach(count);
   return {
     first: layout.rows.length,
-    names: layout.rows.map(({ places }) => places[0].name),
-    lines: net.top.map(({ units }) => trace.steps[units[0].begins].line),
+    names: layout.rows.map(({ callSites }) => callSites[0].name),
+    lines: net.top.map(({ invocations }) => trace.steps[invocations[0].begins].line),
     steps,
     stops: stops.length,
     svg: svgAt(first),

@@ -40,16 +40,16 @@ export default function openRows(trace) {
       ...{ line, node: visit?.node ?? null },
       headline: stepHeadline(facts, i, say),
       texts: marks.flatMap(textsIn),
-      rows: layout.rows.map(({ kind, places, y, isNow, end }) => ({
-        ...{ kind, y, isNow, name: places[0].name, line: places[0].line, path: places[0].path },
-        isStatement: places[0].units[0].isStatement,
+      rows: layout.rows.map(({ kind, callSites, y, isNow, end }) => ({
+        ...{ kind, y, isNow, name: callSites[0].name, line: callSites[0].line, path: callSites[0].path },
+        isStatement: callSites[0].invocations[0].isStatement,
         end: end && { isCause: end.isCause, tone: end.tone },
       })),
-      open: layout.rows.flatMap(({ body, places, end }) =>
+      open: layout.rows.flatMap(({ body, callSites, end }) =>
         body
           ? [
               {
-                ...{ name: places.at(-1).name, path: places.at(-1).path, height: body.height, isEnd: end !== null },
+                ...{ name: callSites.at(-1).name, path: callSites.at(-1).path, height: body.height, isEnd: end !== null },
                 read: body.shown.read.map(tensorFacts),
                 made: body.shown.made.map(tensorFacts),
                 nodes: body.shown.nodes.map(({ word, isNow, slots }) => ({ word, isNow, slots })),

@@ -39,8 +39,8 @@ function stepsOf(trace) {
   const opened = openTrace(trace);
   const found = parameterStatesOf(opened);
   let looks = 0;
-  const look = found.moment.bind(found);
-  found.moment = (...moment) => {
+  const look = found.makeParameterState.bind(found);
+  found.makeParameterState = (...moment) => {
     looks += 1;
     return look(...moment);
   };
@@ -55,7 +55,7 @@ function stepsOf(trace) {
     if (k < steps.length) changes += told.filter((moment, row) => moment !== before[row]).length;
     if (k === steps.length - 1) onTheWay = looks;
     before = told;
-    const holders = found.lookAtGroups(namesAt(found, i), i);
+    const holders = found.readOptimizerGroups(namesAt(found, i), i);
     const anew = [...found.rows].map(([uid, row]) => look(uid, row, holders.get(uid) ?? [], i));
     if (JSON.stringify(anew) !== `[${told.join()}]`) wrong.push(i);
   }

@@ -10,6 +10,6 @@ export default function endings(trace) {
   const repetitions = loopRepetitionsOf(new NetFacts(opened, netOf(opened)));
   return opened.trace.steps.flatMap(({ i, line, kind }) => {
     const ending = repetitions.endingAt(i);
-    return ending ? [{ line, kind, count: ending.count, place: ending.place.line }] : [];
+    return ending ? [{ line, kind, count: ending.count, place: ending.callSite.line }] : [];
   });
 }

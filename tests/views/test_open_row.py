@@ -194,7 +194,7 @@ def test_an_error_opens_its_cause_and_where_it_shows() -> None:
 def test_no_name_is_cut() -> None:
     for source in (NET, STALE):
         for step in steps(source):
-            names = {row["name"] for row in step["rows"] if row["kind"] in ("place", "head")}
+            names = {row["name"] for row in step["rows"] if row["kind"] in ("callSite", "head")}
             assert names <= set(step["texts"])
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from gradbox.language.fixes.order import add_keyword, lines_with_statement_after, move_after_line_or_remove
 from gradbox.language.fixes.program import Fix, FixProgram, Hint, callee_name, is_assignable, method_receiver
 
-_MODULE_PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\d+\])*", re.ASCII)
+_MODULE_PATH_PATTERN = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\d+\])*", re.ASCII)
 """A module's path as a program can write it: `net.body[0]`."""
 
 
@@ -180,7 +180,7 @@ def add_module_to_optimizer(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     if (
         statement is not None
         and is_assignable(optimizer)
-        and _MODULE_PATH.fullmatch(hint.name())
+        and _MODULE_PATH_PATTERN.fullmatch(hint.name())
         and lists.isidentifier()
     ):
         text = f"{optimizer}.add_param_group(dict(params={hint.name()}.{lists}()))"
@@ -188,7 +188,7 @@ def add_module_to_optimizer(program: FixProgram, hint: Hint) -> Iterator[Fix]:
 
 
 def _insert_mode_call_before(program: FixProgram, hint: Hint, mode: str) -> Iterator[Fix]:
-    if _MODULE_PATH.fullmatch(hint.name()):
+    if _MODULE_PATH_PATTERN.fullmatch(hint.name()):
         yield from _insert_line_before(program, hint, f"{hint.name()}.{mode}()")
 
 

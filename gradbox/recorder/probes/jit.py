@@ -28,7 +28,7 @@ ENTRY_POINTS = (
 """The functions through which Python enters the interpreter of scripts, the tracer and a graph. Not every version has
 all of them."""
 
-RECORDER_FRAME_LINES = re.compile(
+RECORDER_FRAME_LINES_PATTERN = re.compile(
     rf"^(?:(?:{'|'.join(map(re.escape, RECORDER_FOLDERS))}).*|<frozen runpy>)\(\d+\): .*\n", re.MULTILINE
 )
 """Lines of an error that name the recorder's frames. The tracer remembers the calls that led to each operation, and a
@@ -66,7 +66,7 @@ class UnobservedJit:
                     return original(*args, **kwargs)
             except RuntimeError as error:
                 error.args = tuple(
-                    RECORDER_FRAME_LINES.sub("", arg) if isinstance(arg, str) else arg for arg in error.args
+                    RECORDER_FRAME_LINES_PATTERN.sub("", arg) if isinstance(arg, str) else arg for arg in error.args
                 )
                 raise
             finally:

@@ -26,12 +26,12 @@ from gradbox.recorder.code_places import code_place_record, unrecorded_caller
 from gradbox.recorder.instrument import ProgramStatements
 from gradbox.recorder.observation import Observation, OpCall
 from gradbox.recorder.probes import handles, probe
-from gradbox.recorder.probes.index_writes import is_index_put, may_copy, repeated_index_counts
+from gradbox.recorder.probes.index_writes import is_index_put, may_operation_return_copy, repeated_index_counts
 from gradbox.recorder.probes.layer_modes import MODE_ARGUMENTS, layer_mode_event
 from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.probes.storages import Storages
 from gradbox.recorder.probes.tensors import Tensors
-from gradbox.recorder.probes.uninitialized import ALLOCATING_OPERATIONS, UninitializedMemory
+from gradbox.recorder.probes.uninitialized import ALLOCATING_OPERATIONS_PATTERN, UninitializedMemory
 from gradbox.recorder.stack import frames_outward, has_steps, is_in_unstepped_call, is_program_code, unstepped_calls
 from gradbox.recorder.uids import ObjectUids
 from gradbox.wire.events import Op
@@ -56,7 +56,7 @@ AXIS_ARGUMENTS = frozenset(("dim", "equation", "normalized_shape", "batch_first"
 NOT_A_TENSOR_MESSAGE = "Expected a value of type 'Tensor'"
 """What torch says about an argument that is not a tensor, before the operation begins."""
 
-_OUR_KERNEL_IN_ERROR = re.compile(rf"{probe.DISPATCH_KEY_NAME}(: registered at [^\n]*\n|, )")
+_OUR_KERNEL_IN_ERROR_PATTERN = re.compile(rf"{probe.DISPATCH_KEY_NAME}(: registered at [^\n]*\n|, )")
 """Mentions of our kernel where torch lists the kernels of an operator."""
 
 
@@ -190,7 +190,7 @@ class OpRecorder:
                 touched.add(self._storages.register_tensor_storage(tensor))
         if is_index_put(name):
             call.repeated_counts = repeated_index_counts(name, args, kwargs)
-        if may_copy(name):
+        if may_operation_return_copy(name):
             call.called_directly = is_called_by_program(frame)
         if forward_ad._current_level >= 0:  # it may write tangents, which are no arguments
             self._context.observation.mark_ops_unobserved()
@@ -261,7 +261,7 @@ class OpRecorder:
         for tensor in results:
             uid = self._tensors.register_tensor(tensor, refresh=True)
             entry["outputs"].append(uid)
-            if ALLOCATING_OPERATIONS.match(entry["name"]) and handles.has_storage(tensor):
+            if ALLOCATING_OPERATIONS_PATTERN.match(entry["name"]) and handles.has_storage(tensor):
                 self._storages.discard_captured_bytes(self._storages.register_tensor_storage(tensor))
                 self._uninitialized.mark_uninitialized(tensor)
             if uid not in inputs:
@@ -377,7 +377,7 @@ def call_operation(op: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         return op(*args, **kwargs)
     except RuntimeError as error:
         if isinstance(error, NotImplementedError) and probe.DISPATCH_KEY_NAME in str(error):
-            error.args = (_OUR_KERNEL_IN_ERROR.sub("", str(error)), *error.args[1:])
+            error.args = (_OUR_KERNEL_IN_ERROR_PATTERN.sub("", str(error)), *error.args[1:])
         tensors = args_with_numbers_as_tensors(op, args) if NOT_A_TENSOR_MESSAGE in str(error) else None
         if tensors is None:
             raise

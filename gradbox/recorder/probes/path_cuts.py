@@ -8,7 +8,7 @@ from gradbox.recorder.observation import DetachedCopy, Observation, OpCall
 from gradbox.recorder.probes.tensors import Tensors
 from gradbox.wire import events
 
-_VALUELESS_OPERATIONS = re.compile(r"_like$|_like\.|::new_")
+_VALUELESS_OPERATIONS_PATTERN = re.compile(r"_like$|_like\.|::new_")
 """Operations that use a tensor's shape but none of its values."""
 
 _ITEM_OPERATIONS = ("aten::item", "aten::_local_scalar_dense")
@@ -77,7 +77,7 @@ def _path_cut_reason(call: OpCall, leaf: bool, dtype: str) -> PathCutReason | No
     """Why no gradient comes back through a result; None if one does, or none was expected."""
     if call.deep_copies and leaf:
         return "copy"
-    if not leaf or _VALUELESS_OPERATIONS.search(call.entry["name"]):
+    if not leaf or _VALUELESS_OPERATIONS_PATTERN.search(call.entry["name"]):
         return None
     if not ("float" in dtype or "complex" in dtype):
         return "dtype"

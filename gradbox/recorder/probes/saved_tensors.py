@@ -33,7 +33,7 @@ _tensors_as_values: Any = torch._C.ScriptList([torch.zeros(())])
 call."""
 _tensors_as_values.pop()
 
-_VERSIONS_IN_ERROR = re.compile(r"is at version (\d+); expected version (\d+)")
+_VERSIONS_IN_ERROR_PATTERN = re.compile(r"is at version (\d+); expected version (\d+)")
 
 
 def slot_state_by_torch(node: Any, attribute: str) -> tuple[entities.SlotState, int | None]:
@@ -42,7 +42,7 @@ def slot_state_by_torch(node: Any, attribute: str) -> tuple[entities.SlotState, 
         getattr(node, attribute)
     except RuntimeError as error:
         text = str(error)
-        versions = _VERSIONS_IN_ERROR.search(text)
+        versions = _VERSIONS_IN_ERROR_PATTERN.search(text)
         if versions or "modified by an inplace" in text:
             return "stale", int(versions[2]) if versions else None
         if "detached in-place" in text:

@@ -23,16 +23,18 @@ MAX_TRACKED_ELEMENTS = 1 << 20
 MAX_REPORTED_READS = 50
 """Reads that one trace reports."""
 
-ALLOCATING_OPERATIONS = re.compile(r"^aten::(new_)?empty")
-_OVERWRITING_OPERATIONS = re.compile(
+ALLOCATING_OPERATIONS_PATTERN = re.compile(r"^aten::(new_)?empty")
+_OVERWRITING_OPERATIONS_PATTERN = re.compile(
     r"^aten::(fill|zero|copy|normal|uniform|random|bernoulli|exponential|geometric|cauchy|log_normal|set|resize|ones|eye)_"
 )
-_METADATA_OPERATIONS = re.compile(
+_METADATA_OPERATIONS_PATTERN = re.compile(
     r"_like\b|^aten::(new_|size|sym_|stride|numel|dim|is_|_is|requires_grad|set_|_version|resize|storage_offset|result_type"
     r"|record_stream|pin_memory|_has|lift|output_nr|data|can_cast|retain|_backward|detach|_fw_primal|_make_dual|squeeze|view)"
 )
 _LIFT_PREFIX = "aten::lift"
-_PARTIALLY_WRITING_OPERATIONS = re.compile(r"^aten::(_?index_put|masked_|scatter|index_|put_|_foreach|_fused|_amp)")
+_PARTIALLY_WRITING_OPERATIONS_PATTERN = re.compile(
+    r"^aten::(_?index_put|masked_|scatter|index_|put_|_foreach|_fused|_amp)"
+)
 """Writes that depend on the values of their arguments, or on lists."""
 
 
@@ -68,9 +70,9 @@ class UninitializedMemory:
         if name.startswith(_LIFT_PREFIX):  # `torch.tensor` and its like filled it without an operator
             for tensor in handles.collect_tensors(args):
                 self._written_elements.pop(self._storages.find_tensor_storage(tensor) or "", None)
-        if not self._written_elements or _METADATA_OPERATIONS.search(name) or returns_views(op):
+        if not self._written_elements or _METADATA_OPERATIONS_PATTERN.search(name) or does_operation_return_view(op):
             return []
-        overwrites = bool(_OVERWRITING_OPERATIONS.match(name))
+        overwrites = bool(_OVERWRITING_OPERATIONS_PATTERN.match(name))
         taken = list(args) if not overwrites else list(args)[1:]
         outs = {id(tensor) for tensor in written} if overwrites or name.endswith("out") else set()
         taken += [value for key, value in kwargs.items() if key != "out"]
@@ -99,7 +101,7 @@ class UninitializedMemory:
         if uid is None:
             return
         size = tensor.untyped_storage().nbytes() // tensor.element_size()
-        if _PARTIALLY_WRITING_OPERATIONS.match(name) or tensor.numel() >= size or size > MAX_TRACKED_ELEMENTS:
+        if _PARTIALLY_WRITING_OPERATIONS_PATTERN.match(name) or tensor.numel() >= size or size > MAX_TRACKED_ELEMENTS:
             del self._written_elements[uid]
             return
         elements = self._written_elements[uid]
@@ -132,6 +134,6 @@ def written_mask(elements: "np.ndarray[Any, Any]", tensor: torch.Tensor) -> "np.
     return np.lib.stride_tricks.as_strided(elements[offset:], shape, stride)
 
 
-def returns_views(op: Any) -> bool:
+def does_operation_return_view(op: Any) -> bool:
     """Whether an operation returns a view of its input, in which case it reads nothing."""
     return any(value.alias_info is not None and not value.alias_info.is_write for value in op._schema.returns)

@@ -13,7 +13,7 @@ from server.worker.files.file_tree import Directory, File, FileTree, FileTreeNod
 FIRST_DESCRIPTOR = 1 << 20
 """The first number for open files in memory. The kernel never gives a child a number this high."""
 
-_MODE = re.compile(r"(?=[^rwax]*[rwax][^rwax]*$)(?!.*(.).*\1)(?!.*t.*b|.*b.*t)[rwaxbt+]+$")
+_MODE_PATTERN = re.compile(r"(?=[^rwax]*[rwax][^rwax]*$)(?!.*(.).*\1)(?!.*t.*b|.*b.*t)[rwaxbt+]+$")
 _FLAGS = {"r": 0, "w": os.O_CREAT | os.O_TRUNC, "a": os.O_CREAT | os.O_APPEND, "x": os.O_CREAT | os.O_EXCL}
 
 
@@ -220,7 +220,7 @@ class OpenFiles:
 
 def are_open_arguments_valid(mode: Any, buffering: Any, encoding: Any, errors: Any, newline: Any) -> bool:
     """Whether `open` takes these arguments."""
-    if type(mode) is not str or type(buffering) is not int or not _MODE.match(mode):
+    if type(mode) is not str or type(buffering) is not int or not _MODE_PATTERN.match(mode):
         return False
     return "b" not in mode or (encoding is None and errors is None and newline is None)
 

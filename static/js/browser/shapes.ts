@@ -1,6 +1,7 @@
 /** The shapes that pictures are made of, each described by its class and its place. */
 
 import { h, type Attributes, type VNode } from "./svg.ts";
+import type { Target } from "./targets.ts";
 
 /** a shape's key, or its key with what few shapes have: further attributes, the size of its type, what it is called
  * where it is pointed at */
@@ -45,6 +46,11 @@ function shapeMark(
   const { size, title, ...rest } = more;
   const attributes = { class: className, ...place, "font-size": size, ...rest };
   return h(tag, attributes, text, title != null && titleMark(title));
+}
+
+/** Of an element that stands for something: the focus reaches it, and it is called so. */
+export function focusable(target: Target, role: string, label: string): Attributes {
+  return { target, tabindex: "0", role, "aria-label": label };
 }
 
 /** Where something stands in its pane's part, which begins at `left`. */

@@ -23,7 +23,7 @@ const addressOf = (image: HTMLImageElement) => `${image.dataset.thumbnail}?theme
 
 /** Begins to load those in an element: `img[data-thumbnail]`, by their address without the theme. */
 export function loadThumbnails(root: ParentNode) {
-  observer ??= new IntersectionObserver(loadThoseInSight, { rootMargin: "300px" });
+  observer ??= new IntersectionObserver(loadVisibleThumbnails, { rootMargin: "300px" });
   for (const image of root.querySelectorAll<HTMLImageElement>("img[data-thumbnail]"))
     if (shownAddresses.has(addressOf(image))) {
       image.src = addressOf(image);
@@ -35,26 +35,26 @@ export function loadThumbnails(root: ParentNode) {
 export function reloadThumbnails(root: ParentNode) {
   const images = [...root.querySelectorAll<HTMLImageElement>("img[data-thumbnail]")];
   waiting.push(...images.filter(({ src }) => src));
-  loadNext();
+  loadNextThumbnails();
 }
 
-function loadThoseInSight(entries: IntersectionObserverEntry[]) {
+function loadVisibleThumbnails(entries: IntersectionObserverEntry[]) {
   for (const { isIntersecting, target } of entries)
     if (isIntersecting && target instanceof HTMLImageElement) {
       observer?.unobserve(target);
       waiting.push(target);
     }
-  loadNext();
+  loadNextThumbnails();
 }
 
-function loadNext() {
+function loadNextThumbnails() {
   while (loading < MAX_AT_ONCE && waiting.length) {
     const image = waiting.shift();
-    if (image?.isConnected) void load(image);
+    if (image?.isConnected) void loadThumbnailImage(image);
   }
 }
 
-async function load(image: HTMLImageElement) {
+async function loadThumbnailImage(image: HTMLImageElement) {
   const address = addressOf(image);
   loading++;
   const status = await fetch(address).then(
@@ -66,12 +66,12 @@ async function load(image: HTMLImageElement) {
     image.src = address;
     shownAddresses.add(address);
     image.classList.add("there");
-  } else if (status === NOT_DRAWN_YET) askAgainLater(image);
-  loadNext();
+  } else if (status === NOT_DRAWN_YET) retryThumbnailLater(image);
+  loadNextThumbnails();
 }
 
-function askAgainLater(image: HTMLImageElement) {
+function retryThumbnailLater(image: HTMLImageElement) {
   const count = (tries.get(image) ?? 0) + 1;
   tries.set(image, count);
-  if (count < MAX_TRIES) setTimeout(() => waiting.push(image) && loadNext(), RETRY_MS * count);
+  if (count < MAX_TRIES) setTimeout(() => waiting.push(image) && loadNextThumbnails(), RETRY_MS * count);
 }

@@ -68,13 +68,13 @@ function hasArrived(visit: Visit, { entities }: Pick<CaptionContext, "entities">
 function sumText(valueBefore: string | null, visit: Visit, value: string | null) {
   const cells = visit.grad_outputs[0]?.cells;
   if (cells?.length !== 1 || visit.grad_outputs.length !== 1) return null;
-  const [was, came, is] = [Number(bare(valueBefore)), cells[0], Number(bare(value))];
+  const [was, came, is] = [Number(withoutBrackets(valueBefore)), cells[0], Number(withoutBrackets(value))];
   if (typeof came !== "number" || !(Math.abs(was + came - is) <= 1e-4 * Math.max(1, Math.abs(is)))) return null;
-  return `${bare(valueBefore)} + ${numberText(came as Cell)}`.replace(/\+ −/, "− ");
+  return `${withoutBrackets(valueBefore)} + ${numberText(came as Cell)}`.replace(/\+ −/, "− ");
 }
 
 /** The number in a text of one. */
-function bare(text: string | null) {
+function withoutBrackets(text: string | null) {
   return (text ?? "").replace(/[[\]]/g, "").replace("−", "-");
 }
 

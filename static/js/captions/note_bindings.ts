@@ -23,7 +23,7 @@ export function bindingNotes(context: CaptionContext): CaptionNote[] {
   const frame = step.set[step.frame ?? ""];
   for (const [name, value] of Object.entries(frame?.vars ?? {})) {
     out.push(...notesOfBinding(context, name, value));
-    out.push(...notesOfOldMeaning(context, name, value));
+    out.push(...notesOfPreviousValue(context, name, value));
   }
   for (const name of frame?.unset ?? []) out.push(noteOfRemovedName(context, name));
   return out;
@@ -138,8 +138,8 @@ function notesOfNamedHandle(context: CaptionContext, name: string, uid: string, 
   const { names: mentioned } = facts.mentionsAt(index);
   const isMentioned = (handle: string) => mentioned.has(firstNameOf(pathOf(handle) ?? ""));
   const other = sharing.find(isMentioned) ?? sharing.find((handle) => context.hasName(handle)) ?? sharing[0];
-  if (other) return [noteOfSharing(context, bound, entity, other)];
-  const args = { name: bound, size: elementCountArgument(entity), memory: ownMemory(entity) };
+  if (other) return [noteOfSharedMemory(context, bound, entity, other)];
+  const args = { name: bound, size: elementCountArgument(entity), memory: nonCpuDeviceArgument(entity) };
   if (entity.kind === "array") return [{ key: "new_array", args }];
   return entity.grad_fn
     ? [{ key: "new_node", args: { ...args, node: context.node(entity.grad_fn) } }]
@@ -155,14 +155,19 @@ function storagesOfOneMemory({ entities }: CaptionContext, storage: string): str
 }
 
 /** Where the memory of its own is, if not on the CPU. */
-function ownMemory({ device }: Handle): CaptionArgument {
+function nonCpuDeviceArgument({ device }: Handle): CaptionArgument {
   return device && device !== "cpu"
     ? { key: "own_memory_on", args: { device: { name: device } } }
     : { key: "own_memory", args: {} };
 }
 
 /** A new handle on memory that was there: as much of it as the other reads, or in another shape, or a part. */
-function noteOfSharing(context: CaptionContext, name: CaptionArgument, entity: Handle, otherUid: string): CaptionNote {
+function noteOfSharedMemory(
+  context: CaptionContext,
+  name: CaptionArgument,
+  entity: Handle,
+  otherUid: string,
+): CaptionNote {
   const prefix = entity.kind === "array" ? "array_shares" : "shares";
   const args: Record<string, CaptionArgument> = { name, other: context.named(otherUid) };
   const other = findHandle(context.entities, otherUid);
@@ -189,22 +194,22 @@ function noteOfSharing(context: CaptionContext, name: CaptionArgument, entity: H
 }
 
 /** What became of the tensor that a name meant before. */
-function notesOfOldMeaning(context: CaptionContext, name: string, value: Value): CaptionNote[] {
+function notesOfPreviousValue(context: CaptionContext, name: string, value: Value): CaptionNote[] {
   const old = findEntity(context.before, context.step.frame, "frame")?.vars.get(name);
   const uid = referencedUid(old);
   if (!uid || uid === referencedUid(value) || !findHandle(context.before, uid)) return [];
-  return [{ ...noteOfNameless(context, uid, "rebound", name), minor: true }];
+  return [{ ...noteOfUnnamedHandle(context, uid, "rebound", name), minor: true }];
 }
 
 function noteOfRemovedName(context: CaptionContext, name: string): CaptionNote {
   const old = findEntity(context.before, context.step.frame, "frame")?.vars.get(name);
   const uid = referencedUid(old);
   if (!uid || !findHandle(context.before, uid)) return { key: "unbound", args: { name: { name } } };
-  return noteOfNameless(context, uid, "unbound", name);
+  return noteOfUnnamedHandle(context, uid, "unbound", name);
 }
 
 /** `prefix` begins the sentence's key; the key ends in what became of the tensor or array. */
-function noteOfNameless(context: CaptionContext, uid: string, prefix: string, name: string): CaptionNote {
+function noteOfUnnamedHandle(context: CaptionContext, uid: string, prefix: string, name: string): CaptionNote {
   const { entities, before, opened, index } = context;
   const thing = { key: findHandle(before, uid)?.kind === "array" ? "array" : "tensor", args: {} };
   const args = { name: { name, wasOf: uid }, thing };

@@ -31,11 +31,11 @@ export function memoryWriteNote(note: CaptionNote, event: Written, context: Capt
   if (!subject) return { ...note, key: `${note.key}_memory`, args: { n: event.changed ?? "?" } };
   const path = (subject === event.by ? target?.text : null) ?? pathOf(subject) ?? "";
   if (isNamed && subject !== event.by && event.by) others.push(event.by);
-  return { ...note, ...noteOfNumbers(context, event, subject, path, others) };
+  return { ...note, ...noteOfChangedNumbers(context, event, subject, path, others) };
 }
 
 /** What of a tensor's numbers is other now: the one that is, all of a few, or how many. */
-function noteOfNumbers(
+function noteOfChangedNumbers(
   context: CaptionContext,
   event: Written,
   uid: string,

@@ -3,7 +3,7 @@
  */
 
 import { createElement, paragraphWithCode } from "../browser/elements.ts";
-import type { CheckGradients, CheckReply, SampleCheck } from "../requests/gradient_check.ts";
+import type { CheckGradients, CheckReply, SampleMixingCheck } from "../requests/gradient_check.ts";
 import type { Translate } from "../words/sentences.ts";
 
 /** by the open trace and the call of backward */
@@ -56,7 +56,7 @@ export function sampleCheckPanel({
   return box;
 }
 
-function sampleSentence({ problem, line, axis, samples, mixing, runs }: SampleCheck, say: Translate) {
+function sampleSentence({ problem, line, axis, samples, mixing, runs }: SampleMixingCheck, say: Translate) {
   const facts = { n: samples, axis, line: line ?? "?", runs };
   if (problem) return say(`check.samples.problem.${problem}`, facts);
   if (!mixing) return say("check.samples.apart", facts);

@@ -87,7 +87,7 @@ export interface DiagnosisRow {
   lookedFor?: LookedForName;
 }
 
-interface Declaration<T> extends Omit<DiagnosisRow, "diagnose"> {
+interface DiagnosisDeclaration<T> extends Omit<DiagnosisRow, "diagnose"> {
   /** whether the run can have it at all */
   when?: (facts: RunFacts) => unknown;
   /** what it may be about */
@@ -101,7 +101,7 @@ interface Declaration<T> extends Omit<DiagnosisRow, "diagnose"> {
 }
 
 /** A row of the table of findings. */
-export function diagnosis<T>({ when, of, once, most = Infinity, say, ...row }: Declaration<T>): DiagnosisRow {
+export function diagnosis<T>({ when, of, once, most = Infinity, say, ...row }: DiagnosisDeclaration<T>): DiagnosisRow {
   const diagnose = (facts: RunFacts) => {
     const said = new Map<unknown, Diagnosis>();
     for (const candidate of !when || when(facts) ? of(facts) : []) {
@@ -142,7 +142,7 @@ export function asFound(_: RunFacts, found: Diagnosis) {
 }
 
 /** For `once`: the line of the program. */
-export function byLine({ step }: { step: number }, { steps }: RunFacts) {
+export function lineOfCandidate({ step }: { step: number }, { steps }: RunFacts) {
   return steps[step].line;
 }
 

@@ -3,6 +3,7 @@
  * `npm run build` adds what is new at the end; the order stays.
  */
 
+import type { DiagnosisRow } from "./diagnosis.ts";
 import { ERROR_DIAGNOSES } from "./error_registry.ts";
 import { FINDINGS as broadcastLoss } from "./samples/broadcast_loss.ts";
 import { FINDINGS as wrongGradient } from "./gradients/wrong_gradient.ts";
@@ -79,7 +80,6 @@ import { FINDINGS as layersStartEqual } from "./modules/layers_start_equal.ts";
 import { FINDINGS as rateJumps } from "./training/rate_jumps.ts";
 import { FINDINGS as comparedWithItself } from "./samples/compared_with_itself.ts";
 import { FINDINGS as batchPartUnread } from "./samples/batch_part_unread.ts";
-import type { DiagnosisRow } from "./diagnosis.ts";
 
 export const DIAGNOSES: DiagnosisRow[] = [
   ...ERROR_DIAGNOSES,

@@ -44,9 +44,7 @@ export function paneLinkMark(link: PaneLink, frame: Frame) {
     below && !graphEnd.out ? `M${startX} ${graphEnd.y - below}V${graphEnd.y}` : `M${startX} ${graphEnd.y}`;
   const endPath = link.above && !memoryEnd.out ? `v${link.above}` : "";
   const pathTo = (x: number) => `${startPath}${linkPath(startX, graphEnd.y, x, memoryEnd.y, frame.divider)}${endPath}`;
-  return h(
-    "g",
-    { key: `link ${link.key}`, class: classNames("stage-link", link.kind), "data-link": link.key },
+  return h("g", { key: `link ${link.key}`, class: classNames("stage-link", link.kind), "data-link": link.key }, [
     pathMark("link-back", pathTo(endX), "back"),
     pathMark("link-line", pathTo(endX + (arrow ? 7 : 0)), "line"),
     arrow && pathMark("link-arrow", `M${endX} ${memoryEnd.y}l9 -5v10z`, "arrow"),
@@ -55,7 +53,7 @@ export function paneLinkMark(link: PaneLink, frame: Frame) {
       offscreenEndLabelMark("to", memoryEnd, `→ ${link.memoryName}`, endX, frame.divider, "memory", memory.y),
     graphEnd.out &&
       offscreenEndLabelMark("from", graphEnd, `${link.graphName} →`, frame.divider + 10, frame.right, "graph", graph.y),
-  );
+  ]);
 }
 
 /** Where two gradients meet. */

@@ -9,7 +9,7 @@ import type { StageLabels } from "./labels.ts";
 import type { RenderContext } from "./render_context.ts";
 
 /** a pane, by how far it is scrolled, in units */
-interface Scrolled {
+interface ScrolledPane {
   scrolled: number;
   beyond: () => { above: Rect[]; below: Rect[] };
 }
@@ -18,7 +18,7 @@ interface Scrolled {
 export function stageOverlayMarks(
   renderContext: RenderContext,
   plan: StagePlan,
-  panes: Record<PaneSide, Scrolled>,
+  panes: Record<PaneSide, ScrolledPane>,
   selected: string | null,
   labels: StageLabels,
 ): VNode[] {

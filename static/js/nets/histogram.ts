@@ -32,14 +32,14 @@ export function histogramOf({ cells, summary }: RowValues): Histogram | null {
   return { low, high, bins };
 }
 
-interface Place {
+interface Box {
   x: number;
   y: number;
   height: number;
 }
 
 /** Bars on a floor; where zero lies within, it is marked. */
-export function histogramMark({ low, high, bins }: Histogram, { x, y, height }: Place, className: string): VNode {
+export function histogramMark({ low, high, bins }: Histogram, { x, y, height }: Box, className: string): VNode {
   const most = Math.max(...bins);
   const wide = HISTOGRAM_WIDTH / bins.length;
   const floor = y + height;
@@ -50,12 +50,10 @@ export function histogramMark({ low, high, bins }: Histogram, { x, y, height }: 
     })
     .join("");
   const zero = x + (-low / (high - low)) * HISTOGRAM_WIDTH;
-  return h(
-    "g",
-    { class: classNames(className, "histogram") },
+  return h("g", { class: classNames(className, "histogram") }, [
     pathMark("net-bins", bars),
     pathMark("net-bins-floor", `M${x} ${floor + 0.5}h${HISTOGRAM_WIDTH}`),
     low < 0 && high > 0 && pathMark("net-bins-zero", `M${zero.toFixed(1)} ${floor}v4`),
     titleMark(`${normText(low)} … ${normText(high)}`),
-  );
+  ]);
 }

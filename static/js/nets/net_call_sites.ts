@@ -34,7 +34,7 @@ export interface CallSite {
   /** its runs, in order */
   invocations: Invocation[];
   /** it stands for itself nowhere: what it calls stands in its place */
-  isBare: boolean;
+  isTransparent: boolean;
   /** it runs once more in backward, where its results were not kept */
   isAgain: boolean;
   /** a loop, for its iterations that were not recorded: there only in rounds that have such */
@@ -42,7 +42,7 @@ export interface CallSite {
   /** its module is called at another call site of the same code as well */
   isTwice: boolean;
   /** a statement outside of the rounds of a training: there only while the run is at it */
-  isPassing: boolean;
+  isPassThrough: boolean;
 }
 
 export interface EdgeRun {
@@ -109,14 +109,14 @@ class NetBuilder {
     for (const callSite of root.inner) callSite.parent = null;
     this.markPrefixes(root.inner);
     const containers = root.inner.filter(({ inner, kind }) => inner.length && kind !== "line");
-    if (containers.length === 1) containers[0].isBare = true;
+    if (containers.length === 1) containers[0].isTransparent = true;
     return {
       ...this.run,
       ...this.rounds,
       top: root.inner,
       callSiteOfInvocation: this.callSiteOfInvocation,
       edges: this.edges(),
-      readersOfLeaf: this.readersOfLeaf(),
+      readersOfLeaf: this.readerNodesByLeaf(),
     };
   }
 
@@ -280,15 +280,15 @@ class NetBuilder {
       parent,
       inner,
       invocations: [],
-      isBare: false,
+      isTransparent: false,
       isAgain,
       isLoop: isOfLoop,
       isTwice: false,
-      isPassing: this.isPassing(invocation),
+      isPassThrough: this.isPassThrough(invocation),
     };
   }
 
-  isPassing(invocation: Invocation) {
+  isPassThrough(invocation: Invocation) {
     if (!invocation.isStatement && !this.isLikeStatement(invocation)) return false;
     const { loopOfStretch, stretchOfStep } = this.rounds;
     const isTraining = loopOfStretch.some((loop) => loop !== null);
@@ -322,7 +322,7 @@ class NetBuilder {
       const { inner, parent, type } = callSite;
       const isList = type === "Sequential" && parent && inner.length > 1;
       if (!isList || !inner.every((part) => part.kind === "module" && part.type === inner[0].type)) continue;
-      callSite.isBare = true;
+      callSite.isTransparent = true;
       for (const part of inner) part.name = `${callSite.name}.${part.name}`;
     }
   }
@@ -357,7 +357,7 @@ class NetBuilder {
     return [...edges.values()];
   }
 
-  readersOfLeaf() {
+  readerNodesByLeaf() {
     const readers = new Map<string, string[]>();
     for (const [uid] of this.run.invocationByNode)
       for (const edge of this.opened.index.nodes.get(uid)?.next ?? [])

@@ -104,20 +104,16 @@ function chipMark(
   const state = isNow ? "now" : isReturned ? "returned" : isMade && !isBackward ? "ran" : "";
   const title = titleMark(nodes.map((node) => facts.opened.index.nodes.get(node)?.name ?? "").join("\n"));
   if (word === null)
-    return h(
-      "g",
-      { class: classNames("net-chip shape", state) },
+    return h("g", { class: classNames("net-chip shape", state) }, [
       h("path", { d: `M${x + 5} ${y - 5}l5 5l-5 5l-5 -5z` }),
       nodes.length > 1 ? h("text", { x: x + 13, y: y + 4 }, String(nodes.length)) : null,
       title,
-    );
-  return h(
-    "g",
-    { class: classNames("net-chip", state) },
+    ]);
+  return h("g", { class: classNames("net-chip", state) }, [
     h("rect", { x, y: y - 9, width, height: 18, rx: 9 }),
     h("text", { x: x + 7, y: y + 4 }, word),
     title,
-  );
+  ]);
 }
 
 /** A box for each call, time to the right; of many the first, those around the one that is shown, and the last. */
@@ -145,13 +141,11 @@ export function callBoxes(
       ? (facts.lastVisit(facts.outputNode(invocation) ?? "", facts.opened.count) ?? invocation.ends)
       : invocation.ends;
     marks.push(
-      h(
-        "g",
-        { class: classNames("net-call", state), target: { kind: "step", step } },
+      h("g", { class: classNames("net-call", state), target: { kind: "step", step } }, [
         h("rect", { x: at, y: y - 9, width: BOX_WIDTH, height: 18, rx: 4 }),
         h("text", { x: at + BOX_WIDTH / 2, y: y + 4 }, String(k + 1)),
         titleMark(title),
-      ),
+      ]),
     );
     at += BOX_WIDTH + GAP;
   }

@@ -211,7 +211,7 @@ function openRow(
   room: BodyRoom,
   { told = [], top = 0 }: { told?: string[]; top?: number } = {},
 ) {
-  const row = callSite && rowOfPlace(rows, callSite);
+  const row = callSite && rowOfCallSite(rows, callSite);
   const shown = callSite && row ? openRowOf(facts, callSite, i, told) : null;
   if (!row || !shown || row.body || !(shown.read.length + shown.made.length + shown.nodes.length)) return;
   const inner = { ...room, height: room.height - top };
@@ -227,11 +227,11 @@ function openEndRow(facts: NetFacts, rows: PlacedNetRow[], end: RowEnd, room: Bo
     told: end.uids,
     top: room.isNarrow ? ROW_END_TEXT_SIZE.height : 0,
   });
-  const row = rowOfPlace(rows, end.callSite);
+  const row = rowOfCallSite(rows, end.callSite);
   if (row) row.end = end;
 }
 
-function rowOfPlace(rows: PlacedNetRow[], callSite: CallSite) {
+function rowOfCallSite(rows: PlacedNetRow[], callSite: CallSite) {
   return rows.find(({ kind, callSites }) => (kind === "callSite" || kind === "lines") && callSites.includes(callSite));
 }
 

@@ -6,7 +6,7 @@ import { classNames, h, type VNode } from "../browser/svg.ts";
 import { circleMark, pathMark, rectMark, textMark, titleMark } from "../browser/shapes.ts";
 import { factsOfRun } from "./whole_run/call_site_facts.ts";
 import { learningMark } from "./whole_run/learning_mark.ts";
-import { codeOfPlace, fitText, netRowNamesThatFit, netRowLabel, squeezedTextAttributes } from "./net_row_labels.ts";
+import { codeOfCallSite, fitText, netRowNamesThatFit, netRowLabel, squeezedTextAttributes } from "./net_row_labels.ts";
 import type { RowEnd } from "./row_ends.ts";
 import { openRowMarks } from "./open_row_marks.ts";
 import { callBoxes, operationChipMarks } from "./net_chips.ts";
@@ -39,9 +39,9 @@ export function netMarks(scene: NetScene): VNode[] {
   const largest = Math.max(0, ...layout.rows.map((row) => gradientNormOf(row) ?? 0).filter(Number.isFinite));
   return [
     ...layout.frames.map((frame) => frameMark(layout, frame)),
-    ...layout.rows.filter(({ isNow, end }) => isNow || end).map((row) => nowMark(layout, row)),
+    ...layout.rows.filter(({ isNow, end }) => isNow || end).map((row) => currentRowMark(layout, row)),
     ...layout.rails.flatMap((rail) => railMarks(scene, rail)),
-    ...wayMarks(layout),
+    ...causeToEffectMarks(layout),
     ...layout.rows.map((row) => rowMark(scene, row, largest)),
   ];
 }
@@ -53,12 +53,10 @@ export function netHeadMarks({ columns, width }: NetLayout, say: Translate): VNo
   return [
     h("text", { x: name, y: 17 }, textWidth(say("net_head_name"), 12.5) < room ? say("net_head_name") : shortName),
     shape !== null && h("text", { x: shape, y: 17 }, say("net_head_shape")),
-    h(
-      "text",
-      { x: norm, y: 17 },
+    h("text", { x: norm, y: 17 }, [
       say(shape === null ? "net_head_norm_short" : "net_head_norm"),
       titleMark(say("net_head_norm_why")),
-    ),
+    ]),
     kept !== null &&
       h("text", { x: kept, y: 17, class: "end" }, say("net_head_kept"), titleMark(say("net_head_kept_why"))),
     learns !== null && h("text", { x: learns, y: 17 }, say("whole_head_learns")),
@@ -74,19 +72,17 @@ function frameMark({ columns, width }: NetLayout, { callSite, depth, y, h: heigh
   });
 }
 
-function nowMark({ width }: NetLayout, { key, y, h: height, body, end }: PlacedNetRow) {
-  return h(
-    "g",
-    { key: `now ${key}`, class: classNames("net-now", end && `end ${end.tone}`) },
+function currentRowMark({ width }: NetLayout, { key, y, h: height, body, end }: PlacedNetRow) {
+  return h("g", { key: `now ${key}`, class: classNames("net-now", end && `end ${end.tone}`) }, [
     h("rect", { y, width, height: height + (body?.top ?? 0) }),
     h("rect", { class: "net-now-edge", y, width: 4, height: height + (body?.height ?? 0) }),
-  );
+  ]);
 }
 
-const middle = ({ y, dot }: PlacedNetRow) => y + dot;
+const rowMiddleY = ({ y, dot }: PlacedNetRow) => y + dot;
 
 function railPath(rail: NetRail, x: number) {
-  const [a, b] = [middle(rail.from), middle(rail.to)];
+  const [a, b] = [rowMiddleY(rail.from), rowMiddleY(rail.to)];
   if (!rail.lane) return `M${x} ${a}V${b}`;
   const lane = laneX(rail, x);
   const down = b > a ? 1 : -1;
@@ -138,7 +134,7 @@ function railMarks({ facts, layout, isBackward, say, lines }: NetScene, rail: Ne
 }
 
 function arrowMark({ key, from, to }: NetRail, x: number, state: string) {
-  const y = (middle(from) + middle(to)) / 2;
+  const y = (rowMiddleY(from) + rowMiddleY(to)) / 2;
   const up = state === "returned" ? -1 : 1;
   return pathMark(`net-arrow ${state}`, `M${x - 4.5} ${y - 3 * up}l4.5 ${7 * up}l4.5 ${-7 * up}z`, `arrow ${key}`);
 }
@@ -240,7 +236,7 @@ function rowMark(scene: NetScene, row: PlacedNetRow, largest: number): VNode {
       class: classNames(
         "net-row",
         state,
-        usesLitMemory(scene, row) && "lit",
+        usesHighlightedMemory(scene, row) && "lit",
         row.kind === "head" && "head",
         row.isNow && "now",
         isContainer && "opens",
@@ -266,7 +262,7 @@ function rowMark(scene: NetScene, row: PlacedNetRow, largest: number): VNode {
   );
 }
 
-function usesLitMemory({ facts, lit }: NetScene, { kind, states }: PlacedNetRow): boolean {
+function usesHighlightedMemory({ facts, lit }: NetScene, { kind, states }: PlacedNetRow): boolean {
   return (
     Boolean(lit) &&
     kind !== "head" &&
@@ -291,7 +287,7 @@ function headContent(scene: NetScene, row: PlacedNetRow) {
       used < columns.shape &&
       shapeMark(row, columns.shape, columns.norm - columns.shape - 8, row.h / 2),
     columns.kept !== null && used < columns.kept - 80 && savedMemoryMarks(row, netRowTotals(row), columns.kept),
-    columns.learns !== null && learnsOfRow(scene, row, columns.learns),
+    columns.learns !== null && learningMarkOfRow(scene, row, columns.learns),
   ];
 }
 
@@ -329,7 +325,7 @@ function rowContent(scene: NetScene, row: PlacedNetRow, totals: RowTotals, large
     ...(row.end
       ? endMarks(scene, row, row.end, Math.max(columns.parts ?? 0, used + 12))
       : columnMarks(scene, row, totals, largest, used)),
-    columns.learns !== null && learnsOfRow(scene, row, columns.learns),
+    columns.learns !== null && learningMarkOfRow(scene, row, columns.learns),
   ];
 }
 
@@ -362,7 +358,7 @@ function endMarks({ layout, i, say }: NetScene, row: PlacedNetRow, { text, tone,
 }
 
 /** From the cause of a finding to where it shows, left of all rails. */
-function wayMarks({ rows, columns }: NetLayout): VNode[] {
+function causeToEffectMarks({ rows, columns }: NetLayout): VNode[] {
   const cause = rows.find(({ end }) => end?.isCause);
   const shows = rows.find(({ end }) => end && !end.isCause);
   if (!cause || !shows) return [];
@@ -380,7 +376,7 @@ function wayMarks({ rows, columns }: NetLayout): VNode[] {
 }
 
 /** What comes of a row's parameters in the whole run. */
-function learnsOfRow({ facts, say }: NetScene, row: PlacedNetRow, x: number) {
+function learningMarkOfRow({ facts, say }: NetScene, row: PlacedNetRow, x: number) {
   const { parameters } = factsOfRun(facts).of(row.callSites);
   return parameters && learningMark(parameters, { x, y: row.h / 2, isOne: true, isShort: true }, say);
 }
@@ -403,7 +399,7 @@ function partMarks(scene: NetScene, row: PlacedNetRow, x: number): VNode[] {
   if (row.kind === "callSite" && !callSite.inner.length) {
     const chips = operationChipMarks(facts, row.states[0].calls[0]?.invocation, { x, y, room, i, isBackward });
     const left = end - 12 - chips.end;
-    const code = callSite.kind === "line" ? codeOfPlace(facts, callSite, lines) : "";
+    const code = callSite.kind === "line" ? codeOfCallSite(facts, callSite, lines) : "";
     const isRead = left > textWidth("m".repeat(14), 12) || textWidth(code, 12) <= left;
     if (code && isRead && left > 60)
       chips.marks.push(textMark("net-code", chips.end + 4, y + 4, fitText(code, left, 12)));
@@ -411,7 +407,7 @@ function partMarks(scene: NetScene, row: PlacedNetRow, x: number): VNode[] {
   }
   const { nodes } = netRowTotals(row);
   if (row.kind === "lines") {
-    const code = codeOfPlace(facts, callSite, lines);
+    const code = codeOfCallSite(facts, callSite, lines);
     return [textMark("net-code", x, y + 4, fitText(code, room, 12))];
   }
   const inner =
@@ -424,20 +420,16 @@ function dotMark(row: PlacedNetRow, totals: RowTotals, x: number) {
   const y = row.dot;
   const isFull = totals.visited ? totals.visited >= totals.nodes : totals.hasRun;
   if (row.isNow)
-    return h(
-      "g",
-      { class: "net-dot now" },
+    return h("g", { class: "net-dot now" }, [
       circleMark("net-halo", x, y, 13),
       h("circle", { cx: x, cy: y, r: 7 }),
       row.joins && plusMark(x, y),
-    );
+    ]);
   if (row.joins)
-    return h(
-      "g",
-      { class: classNames("net-dot join", isFull && "full") },
+    return h("g", { class: classNames("net-dot join", isFull && "full") }, [
       h("circle", { cx: x, cy: y, r: 7.5 }),
       plusMark(x, y),
-    );
+    ]);
   // several rows in one
   const isSeveral = row.kind === "fold" || row.kind === "repeat";
   const others = isSeveral && pathMark("net-fold-dots", `M${x} ${y - 8}h0M${x} ${y + 8}h0`);

@@ -12,7 +12,9 @@ export function modulePathElements(facts: NetFacts, i: number, path: CallSite[])
   const known = index.nodes.get(node ?? "");
   const leaf = known?.variable && facts.leafName(known.variable, i);
   const word = node ? leaf || operationLabel(known?.name ?? "") : "";
-  const named = path.filter(({ isBare, parent, kind }) => !(isBare && parent) && !(word && kind === "line"));
+  const named = path.filter(
+    ({ isTransparent, parent, kind }) => !(isTransparent && parent) && !(word && kind === "line"),
+  );
   const names = named.map(({ name }) => name);
   if (word && word !== names.at(-1)) names.push(word);
   const line = trace.program.source.split("\n")[trace.steps[i].line - 1] ?? "";

@@ -16,7 +16,7 @@ export interface Rounds {
   loopOfStretch: (number | null)[];
 }
 
-interface Place {
+interface LoopContext {
   frame: string;
   stmt: number | null;
   iter: readonly number[];
@@ -44,8 +44,8 @@ export function loopsAround(statements: Statement[], stmt: number | null): numbe
 export function roundsOf(opened: OpenTrace, { frames }: Pick<InvocationTree, "frames">): Rounds {
   const { steps, program } = opened.trace;
   const statements = program.statements ?? [];
-  const placesOf = (step: Step): Place[] => {
-    const places: Place[] = [
+  const placesOf = (step: Step): LoopContext[] => {
+    const places: LoopContext[] = [
       { frame: step.frame ?? "", stmt: step.stmt ?? null, iter: step.iter ?? [], kind: step.kind },
     ];
     for (let facts = frames.get(step.frame ?? ""); facts?.site; facts = frames.get(facts.site.frame ?? ""))
@@ -57,7 +57,7 @@ export function roundsOf(opened: OpenTrace, { frames }: Pick<InvocationTree, "fr
       });
     return places;
   };
-  const iterationsOf = ({ stmt, iter, kind }: Place) => {
+  const iterationsOf = ({ stmt, iter, kind }: LoopContext) => {
     const loops = loopsAround(statements, stmt);
     if (kind === "head" && stmt !== null && iter.length > loops.length) loops.push(stmt);
     return loops.map((loop, k) => ({ loop, count: iter.slice(0, k + 1).join(), isKnown: k < iter.length }));

@@ -14,7 +14,7 @@ const FOLD_SEPARATOR = " · ";
 /** The names of a row, as it shows them. */
 export function netRowLabel({ kind, callSites }: Pick<NetRow, "kind" | "callSites">): string {
   const [first, last] = [callSites[0], callSites[callSites.length - 1]];
-  if (kind === "repeat") return `${first.name}–${withoutCommon(first.name, last.name)}`;
+  if (kind === "repeat") return `${first.name}–${withoutCommonPrefix(first.name, last.name)}`;
   if (kind === "lines") return [...new Set(callSites.flatMap(({ name }) => name.split(", ")))].join(", ");
   if (kind === "fold") return [...new Set(callSites.map(({ name }) => name))].join(FOLD_SEPARATOR);
   return first.name;
@@ -37,14 +37,14 @@ export function squeezedTextAttributes(name: string, room: number, size = NAME_S
 }
 
 /** Of the second of two paths what comes after the parts that they share. */
-function withoutCommon(one: string, other: string) {
+function withoutCommonPrefix(one: string, other: string) {
   const [parts, others] = [one.split("."), other.split(".")];
   const at = others.findIndex((part, k) => part !== parts[k]);
   return others.slice(Math.max(0, at)).join(".");
 }
 
 /** What a call site's statement computes, on one line. */
-export function codeOfPlace({ opened }: NetFacts, { invocations, line }: CallSite, lines: string[]): string {
+export function codeOfCallSite({ opened }: NetFacts, { invocations, line }: CallSite, lines: string[]): string {
   const [{ stmt }] = invocations;
   return codeText((stmt === null ? "" : textOfStatement(opened.trace.program, stmt)) || (lines[line - 1] ?? ""));
 }

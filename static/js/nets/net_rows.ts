@@ -67,17 +67,17 @@ export function netRows(
   const open = callSitesToOpen(facts, path, size, choices);
   const touched = [...new Set([...touchedCallSites(facts, at), ...touchedCallSites(facts, i)])];
   const rows = rowsOf(facts, facts.net.top, open).filter(({ callSites: [callSite] }) =>
-    callSite.isPassing
+    callSite.isPassThrough
       ? touched.includes(callSite)
       : !callSite.isLoop || [i, at].some((step) => facts.invocations(callSite).has(facts.net.stretchOfStep[step])),
   );
   let folded = foldRows(rows, new Set([...path, ...touched, ...ends]), size, choices);
   // the path above names the frames that there is no room for; a step that runs too much is folded like all else
-  for (let head = 0; !doFit(folded, size, choices) && head >= 0; ) {
+  for (let head = 0; !doRowsFit(folded, size, choices) && head >= 0; ) {
     head = folded.findIndex(({ kind }, k) => kind === "head" && folded.slice(k + 1).some((row) => row.kind === "head"));
     if (head >= 0) folded = folded.filter((_, k) => k !== head);
   }
-  const isTooMuch = !doFit(folded, size, choices) && touched.length > MAX_KEPT;
+  const isTooMuch = !doRowsFit(folded, size, choices) && touched.length > MAX_KEPT;
   return isTooMuch ? foldRows(folded, new Set(ends), size, choices) : folded;
 }
 
@@ -87,7 +87,7 @@ export function netRows(
  */
 export function netRowsOfWholeRun(facts: NetFacts, size: RowRoom, choices: OpenedRows, folding = size): NetRow[] {
   const open = callSitesToOpen(facts, new Set(), size, choices);
-  const rows = rowsOf(facts, facts.net.top, open).filter(({ callSites: [callSite] }) => !callSite.isPassing);
+  const rows = rowsOf(facts, facts.net.top, open).filter(({ callSites: [callSite] }) => !callSite.isPassThrough);
   return foldRows(rows, new Set(), folding, choices);
 }
 
@@ -97,12 +97,13 @@ export function netRowsOfWholeRun(facts: NetFacts, size: RowRoom, choices: Opene
  */
 export function stepOfOpenRow(facts: NetFacts, i: number): number | null {
   for (let k = facts.anchors.length; k <= i; k++)
-    facts.anchors[k] = isTelling(facts, k) && touchedCallSites(facts, k).length ? k : (facts.anchors[k - 1] ?? null);
+    facts.anchors[k] =
+      doesStepTouchTensors(facts, k) && touchedCallSites(facts, k).length ? k : (facts.anchors[k - 1] ?? null);
   return facts.anchors[i];
 }
 
 /** Whether a step does anything to tensors, which an open row would show. */
-function isTelling({ opened }: NetFacts, i: number): boolean {
+function doesStepTouchTensors({ opened }: NetFacts, i: number): boolean {
   const { visit, log, set } = opened.trace.steps[i];
   const isTensor = (value: Value) => referencedUid(value)?.[0] === "t";
   return (
@@ -161,7 +162,7 @@ function touchedCallSites(facts: NetFacts, i: number): CallSite[] {
 /** The nearest call site around one that has a row of its own. */
 function nearestCallSiteWithRow({ parent }: CallSite): CallSite | null {
   let outer = parent;
-  while (outer?.isBare) outer = outer.parent;
+  while (outer?.isTransparent) outer = outer.parent;
   return outer;
 }
 
@@ -182,7 +183,7 @@ function callSiteOfStep({ net, opened }: NetFacts, i: number): CallSite | null {
 function callSitesToOpen(facts: NetFacts, path: Set<CallSite>, size: RowRoom, choices: OpenedRows): Set<CallSite> {
   const open = new Set<CallSite>();
   const opens = (callSite: CallSite) =>
-    callSite.inner.length > 0 && (callSite.isBare || (choices.get(callSite.key) ?? path.has(callSite)));
+    callSite.inner.length > 0 && (callSite.isTransparent || (choices.get(callSite.key) ?? path.has(callSite)));
   const collect = (callSites: CallSite[]) => {
     for (const callSite of callSites)
       if (opens(callSite)) {
@@ -203,14 +204,14 @@ function callSitesToOpen(facts: NetFacts, path: Set<CallSite>, size: RowRoom, ch
     for (const callSite of level) {
       if (choices.get(callSite.key) === false || (choices.get(callSite.key) !== true && isEvaluation(facts, callSite)))
         continue;
-      const inside = rowsOf(facts, callSite.inner, withBare(callSite.inner));
+      const inside = rowsOf(facts, callSite.inner, transparentCallSitesWithInner(callSite.inner));
       const added = cost(inside) + size.head - size.row;
       if (height + added > size.room || count + inside.length > size.most) {
         isFull = true; // nothing of a deeper level opens while something of this one is closed
         continue;
       }
       [height, count] = [height + added, count + inside.length];
-      for (const part of [callSite, ...withBare(callSite.inner)]) open.add(part);
+      for (const part of [callSite, ...transparentCallSitesWithInner(callSite.inner)]) open.add(part);
       next.push(...inside.flatMap(({ callSites }) => (callSites[0].inner.length ? [callSites[0]] : [])));
     }
     level = next;
@@ -243,9 +244,9 @@ function nearestFirst(callSites: CallSite[], rows: NetRow[], path: ReadonlySet<C
 }
 
 /** Those that stand for themselves nowhere, with those within them. */
-function withBare(callSites: CallSite[]): Set<CallSite> {
-  const bare = callSites.filter(({ isBare }) => isBare);
-  return new Set(bare.flatMap((callSite) => [callSite, ...withBare(callSite.inner)]));
+function transparentCallSitesWithInner(callSites: CallSite[]): Set<CallSite> {
+  const transparent = callSites.filter(({ isTransparent }) => isTransparent);
+  return new Set(transparent.flatMap((callSite) => [callSite, ...transparentCallSitesWithInner(callSite.inner)]));
 }
 
 function rowsOf(
@@ -257,7 +258,7 @@ function rowsOf(
   const rows: NetRow[] = [];
   for (const callSite of callSites) {
     const [key, depth] = [callSite.key, within.length];
-    if (callSite.isBare && open.has(callSite)) rows.push(...rowsOf(facts, callSite.inner, open, within));
+    if (callSite.isTransparent && open.has(callSite)) rows.push(...rowsOf(facts, callSite.inner, open, within));
     else if (open.has(callSite)) {
       rows.push({ key, kind: "head", callSites: [callSite], depth, within });
       rows.push(...rowsOf(facts, callSite.inner, open, [...within, callSite]));
@@ -293,23 +294,23 @@ function foldRows(rows: NetRow[], kept: ReadonlySet<CallSite>, size: RowRoom, ch
     choices.get(`rows ${row.key}`) === true ||
     row.callSites.some((callSite) => kept.has(callSite));
   for (;;) {
-    if (doFit(rows, size, choices)) return rows;
+    if (doRowsFit(rows, size, choices)) return rows;
     const statements = runOfStatements(rows, isFixed);
     const run = statements ?? runToFold(rows, isFixed);
     if (!run) return rows;
-    if (size.isSparing && !statements) shorten(run, rows, size);
+    if (size.isSparing && !statements) rowsToFoldInMiddle(run, rows, size);
     rows = [...rows.slice(0, run.from), foldedRow(rows.slice(run.from, run.to)), ...rows.slice(run.to)];
   }
 }
 
-function doFit(rows: NetRow[], { room, head, least, most }: RowRoom, choices: OpenedRows) {
+function doRowsFit(rows: NetRow[], { room, head, least, most }: RowRoom, choices: OpenedRows) {
   const height = rows.reduce((sum, { kind }) => sum + (kind === "head" ? head : least), 0);
   const pinned = rows.filter((row) => choices.get(`rows ${row.key}`) === true).length;
   return height <= room && rows.length - pinned <= most;
 }
 
 /** The middle of a run: as many rows as make room for the others. */
-function shorten(run: { from: number; to: number }, rows: NetRow[], { room, head, least }: RowRoom) {
+function rowsToFoldInMiddle(run: { from: number; to: number }, rows: NetRow[], { room, head, least }: RowRoom) {
   const height = rows.reduce((sum, { kind }) => sum + (kind === "head" ? head : least), 0);
   const count = Math.min(run.to - run.from, Math.max(2, Math.ceil((height - room) / least) + 1));
   run.from += Math.floor((run.to - run.from - count) / 2);

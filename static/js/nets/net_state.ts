@@ -230,13 +230,13 @@ export class NetFacts {
   /** The invocations of the net that a step is about: what it ran, or the node that backward ran in it. */
   touchedAt(i: number): Invocation[] {
     const { visit } = this.opened.trace.steps[i] ?? {};
-    if (!visit) return (this.net.touched.get(i) ?? []).map((invocation) => this.unitWithPlace(invocation));
+    if (!visit) return (this.net.touched.get(i) ?? []).map((invocation) => this.invocationWithCallSite(invocation));
     const invocation = this.net.invocationByNode.get(visit.node) ?? this.readerOfLeaf(visit.node, i);
     return invocation ? [invocation] : [];
   }
 
   /** An invocation, or the one around it that has a call site of the net. */
-  unitWithPlace(invocation: Invocation): Invocation {
+  invocationWithCallSite(invocation: Invocation): Invocation {
     for (let outer: Invocation | null = invocation; outer && outer !== this.net.root; outer = outer.parent)
       if (this.net.callSiteOfInvocation.has(outer)) return outer;
     return invocation;

@@ -139,7 +139,7 @@ class OpenRowReader {
         (uid) => findEntity(facts.opened.state(this.i), uid, "tensor")?.type === "Parameter",
       );
       const written = [...new Set([...told, ...steps])];
-      const first = [...this.differentiated()].map((uid) => this.tensor(uid, "read"));
+      const first = [...this.backwardRoots()].map((uid) => this.tensor(uid, "read"));
       const read = written
         .map((uid) => this.tensor(uid, "parameter"))
         .sort((a, b) => updateMagnitude(b) - updateMagnitude(a));
@@ -149,7 +149,7 @@ class OpenRowReader {
       isModule && invocation.outputs.length
         ? { reads: invocation.inputs, made: invocation.outputs }
         : this.tensorsOf(invocation);
-    if (!reads.length && !made.length && !nodes.length) made.push(...this.boundHere());
+    if (!reads.length && !made.length && !nodes.length) made.push(...this.lastBoundTensors());
     const parameters = isModule ? this.parametersOf(invocation) : [];
     const isShown = (uid: string) => !parameters.includes(uid) && !made.includes(uid);
     return {
@@ -179,7 +179,7 @@ class OpenRowReader {
   }
 
   /** The tensors to which a statement has given names last. */
-  boundHere(): string[] {
+  lastBoundTensors(): string[] {
     const { steps } = this.facts.opened.trace;
     const stepOf = (bindings: { step: number }[]) =>
       bindings.findLast(({ step }) => step <= this.invocation.ends && steps[step].stmt === this.invocation.stmt)
@@ -196,7 +196,7 @@ class OpenRowReader {
   }
 
   /** What a statement differentiates: the results of the nodes at which its backwards begin. */
-  differentiated(): Set<string> {
+  backwardRoots(): Set<string> {
     const first = new Map<string, string>();
     for (const { visit } of this.ownSteps())
       if (visit && !first.has(visit.backward)) first.set(visit.backward, visit.node);
@@ -336,12 +336,12 @@ class OpenRowReader {
     }
     if (handle?.leaf) return null;
     const isResult = node !== undefined && (this.nodes.includes(node) || this.invocation.isStatement);
-    const parts = role !== "parameter" && isResult ? this.cameTo(uid, node) : this.wentTo(node);
+    const parts = role !== "parameter" && isResult ? this.gradientsInto(uid, node) : this.gradientsSentTo(node);
     return parts.length ? { role: isResult ? "in" : "out", ...sumOf(parts, this.i) } : null;
   }
 
   /** What came to a node for one of its results. */
-  cameTo(uid: string, node: string): { grad: Grad; step: number }[] {
+  gradientsInto(uid: string, node: string): { grad: Grad; step: number }[] {
     const step = this.facts.lastVisit(node, this.i);
     const number = findEntity(
       entityHistoryOf(this.facts.opened).stateAfter(this.invocation.ends),
@@ -354,7 +354,7 @@ class OpenRowReader {
   }
 
   /** What the nodes of this call site sent on to the node of a tensor that they read. */
-  wentTo(node: string | undefined): { grad: Grad; step: number }[] {
+  gradientsSentTo(node: string | undefined): { grad: Grad; step: number }[] {
     const { opened } = this.facts;
     if (!node) return [];
     return this.nodes.flatMap((own) => {

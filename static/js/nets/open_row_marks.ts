@@ -23,7 +23,7 @@ export interface BodyRoom {
   isNarrow: boolean;
 }
 
-interface Place {
+interface Box {
   /** words stand over it */
   isLabelled?: boolean;
   x: number;
@@ -148,12 +148,10 @@ const MIN_CARD_HEIGHT = 30;
 
 function nameTag(name: string, x: number, middle: number, isRead: boolean, room: number) {
   const width = Math.min(room, textWidth(name, 12) + 14);
-  const label = h(
-    "text",
-    { x: x + 7, y: middle + 4, ...squeezedTextAttributes(name, width - 14, 12) },
+  const label = h("text", { x: x + 7, y: middle + 4, ...squeezedTextAttributes(name, width - 14, 12) }, [
     name,
     titleMark(name),
-  );
+  ]);
   const d = `M${x} ${middle - 10}h${width}l7 10l-7 10h${-width}z`;
   return h("g", { class: classNames("net-tag", isRead && "read") }, h("path", { d }), label);
 }
@@ -178,46 +176,38 @@ function cardMark(
               : "";
   const half = y + height / 2;
   if (height < MIN_CARD_HEIGHT)
-    return h(
-      "g",
-      { class: classNames("net-card", requiresGrad && "grad") },
+    return h("g", { class: classNames("net-card", requiresGrad && "grad") }, [
       h("rect", { x, y: middle - 10, width: CARD_WIDTH, height: 20, rx: 3 }),
       rectMark("net-card-edge", x, middle - 10, 3, 20),
       textMark("net-card-shape", x + 9, middle + 4, shapeText(shape), { title: note }),
-    );
-  return h(
-    "g",
-    { class: classNames("net-card", requiresGrad && "grad") },
+    ]);
+  return h("g", { class: classNames("net-card", requiresGrad && "grad") }, [
     h("rect", { x, y: y + 2, width: CARD_WIDTH, height: height - 4, rx: 3 }),
     rectMark("net-card-edge", x, y + 2, 3, height - 4),
     textMark("net-card-shape", x + 9, half - 2, shapeText(shape)),
     h("text", { x: x + 9, y: half + 11, ...squeezedTextAttributes(note, 110, 12) }, note),
-  );
+  ]);
 }
 
 function versionMark({ version }: RowTensor, x: number, middle: number) {
   const text = `v${version}`;
   const width = textWidth(text, 12) + 8;
-  return h(
-    "g",
-    { class: "net-version" },
+  return h("g", { class: "net-version" }, [
     h("rect", { x, y: middle - 9, width, height: 18, rx: 4 }),
     h("text", { x: x + 4, y: middle + 4 }, text),
-  );
+  ]);
 }
 
-function gradientMarks({ gradient, gradientState }: RowTensor, place: Place, say: Translate) {
+function gradientMarks({ gradient, gradientState }: RowTensor, place: Box, say: Translate) {
   const { x, y, height } = place;
   if (!gradient) {
     if (!gradientState) return null;
     const key = `net_gradient_${gradientState === "cleared" ? "absent" : gradientState}`;
     const text = textWidth(say(key), 12) + 14 <= place.width ? say(key) : say(`${key}_short`);
-    return h(
-      "g",
-      { class: classNames("net-no-gradient", gradientState) },
+    return h("g", { class: classNames("net-no-gradient", gradientState) }, [
       h("rect", { x: x + 0.5, y: y + 0.5, width: textWidth(text, 12) + 14, height: height - 1, rx: 4 }),
       h("text", { x: x + 8, y: y + height / 2 + 4 }, text),
-    );
+    ]);
   }
   const label = say(`net_gradient_${gradient.role}`);
   const marks = valueMarks(
@@ -229,7 +219,7 @@ function gradientMarks({ gradient, gradientState }: RowTensor, place: Place, say
 }
 
 /** Numbers in cells, matrices as squares, or the means of stretches of what is too large to list. */
-function valueMarks(values: RowValues | RowGradient, place: Place, className: string): VNode[] {
+function valueMarks(values: RowValues | RowGradient, place: Box, className: string): VNode[] {
   const { shape, cells, summary } = values;
   const count = numel(shape);
   const histogram = count > MAX_WITHOUT_HISTOGRAM ? histogramOf(values) : null;
@@ -247,7 +237,7 @@ function valueMarks(values: RowValues | RowGradient, place: Place, className: st
   return [numberStrip(cells, count, room, className), ...marks];
 }
 
-function numberStrip(cells: Cell[], count: number, { x, y, width, height }: Place, className: string): VNode {
+function numberStrip(cells: Cell[], count: number, { x, y, width, height }: Box, className: string): VNode {
   const texts = cells.slice(0, Math.ceil(width / CELL.least)).map((cell) => shortNumberText(cell, LEAST_CHARACTERS));
   const longest = Math.max(...texts.map((text) => text.length));
   const least = Math.max(CELL.least, longest * CHARACTER_WIDTH + 4);
@@ -265,21 +255,19 @@ function numberStrip(cells: Cell[], count: number, { x, y, width, height }: Plac
       textMark("net-value", box.x + cellWidth / 2, y + height / 2 + 4, text, { title: fullNumberText(cell) }),
     ];
   });
-  return h(
-    "g",
-    { class: className },
+  return h("g", { class: className }, [
     rectMark("net-values-ground", x, y, shown * cellWidth, height, { rx: 2 }),
     marks,
     rectMark("net-values-frame", x, y, shown * cellWidth, height, { rx: 2 }),
     shown < count && textMark("net-class", x + shown * cellWidth + 5, y + height / 2 + 4, `+${count - shown}`),
-  );
+  ]);
 }
 
 /** The last two dimensions as squares, one for each index of those before them; then the first row in numbers. */
 function matrixMarks(
   cells: Cell[],
   shape: number[],
-  { x, y, width, height, isLabelled }: Place,
+  { x, y, width, height, isLabelled }: Box,
   className: string,
 ): VNode[] {
   const [rows, columns] = shape.slice(-2);
@@ -293,7 +281,7 @@ function matrixMarks(
   const shown = Math.max(1, Math.min(count, Math.floor((room + 3) / (mapWidth + 3))));
   const most = largestMagnitude(cells);
   const marks = Array.from({ length: shown }, (_, k) =>
-    mapMark(
+    heatMapMark(
       cells.slice(k * size, (k + 1) * size),
       columns,
       most,
@@ -317,11 +305,11 @@ function matrixMarks(
 }
 
 /** A small map: cells of one tint are one path. */
-function mapMark(
+function heatMapMark(
   cells: Cell[],
   columns: number,
   most: number,
-  { x, y, width, height }: Place,
+  { x, y, width, height }: Box,
   className: string,
 ): VNode {
   const rows = cells.length / columns;
@@ -335,27 +323,23 @@ function mapMark(
     const [left, top] = [round(x + (k % columns) * w), round(y + Math.floor(k / columns) * high)];
     paths.set(key, `${paths.get(key) ?? ""}M${left} ${top}h${round(w)}v${round(high)}h${-round(w)}z`);
   });
-  return h(
-    "g",
-    { class: classNames(className, "map") },
+  return h("g", { class: classNames(className, "map") }, [
     rectMark("net-values-ground", x, y, width, height),
     [...paths].map(([key, d]) => {
       const [sign, level] = key.split(" ");
       return pathMark(`net-cell ${sign}`, d, { "fill-opacity": 0.12 + (0.75 * Number(level)) / TINT_LEVELS });
     }),
     rectMark("net-values-frame", x, y, width, height),
-  );
+  ]);
 }
 
 const round = (value: number) => Math.round(value * 100) / 100;
 
-function heatStrip(heat: Cell[], count: number, { x, y, width, height }: Place, className: string): VNode {
+function heatStrip(heat: Cell[], count: number, { x, y, width, height }: Box, className: string): VNode {
   const text = `${count}`;
   const room = Math.min(220, width - textWidth(text, 12) - 8);
   const most = largestMagnitude(heat);
-  return h(
-    "g",
-    { class: className },
+  return h("g", { class: className }, [
     rectMark("net-values-ground", x, y, room, height, { rx: 2 }),
     heat.map((mean, k) => {
       const tint = signTint(mean, most);
@@ -368,7 +352,7 @@ function heatStrip(heat: Cell[], count: number, { x, y, width, height }: Place, 
     }),
     rectMark("net-values-frame", x, y, room, height, { rx: 2 }),
     textMark("net-class", x + room + 6, y + height / 2 + 4, text),
-  );
+  ]);
 }
 
 /** The nodes of the row, the one of the step filled, with what it kept; of many those around it. */
@@ -416,12 +400,10 @@ function nodeLine(
 }
 
 function nodeMark({ word, isNow, hasRun }: RowNode, x: number, y: number, width: number) {
-  return h(
-    "g",
-    { class: classNames("net-chip node", isNow ? "now" : hasRun ? "returned" : "ran") },
+  return h("g", { class: classNames("net-chip node", isNow ? "now" : hasRun ? "returned" : "ran") }, [
     h("rect", { x, y: y - 10, width, height: 20, rx: 10 }),
     h("text", { x: x + 9, y: y + 4 }, word),
-  );
+  ]);
 }
 
 /** What a node keeps, or kept, for backward. The place after them. */
@@ -434,13 +416,11 @@ function slotMarks({ slots }: RowNode, x: number, y: number, end: number, marks:
       return x + 26;
     }
     marks.push(
-      h(
-        "g",
-        { class: `net-slot ${state}` },
+      h("g", { class: `net-slot ${state}` }, [
         h("rect", { x: x + 0.5, y: y - 9.5, width, height: 19, rx: 4 }),
         h("text", { x: x + 6, y: y + 4 }, text),
         titleMark(say(`net_slot_${state}`)),
-      ),
+      ]),
     );
     x += width + 5;
   }

@@ -27,8 +27,8 @@ export function rowEndsAt(facts: NetFacts, marks: ChainMark[], i: number): RowEn
   const isAfterAll = i > (marks.at(-1)?.step ?? i) && i <= (facts.opened.trace.outcome.error?.step ?? -1);
   if (!cause?.severity || !(isAfterAll || marks.some(({ step }) => step === i))) return [];
   const uids = marks.flatMap((mark) => mark.uids ?? []).filter((uid) => uid[0] === "t");
-  const first = placeAt(facts, cause.step, uids) ?? statementAt(facts, cause.step);
-  const touched = shows && placeAt(facts, shows.step, uids);
+  const first = callSiteOfEndAt(facts, cause.step, uids) ?? statementAt(facts, cause.step);
+  const touched = shows && callSiteOfEndAt(facts, shows.step, uids);
   const last = shows && (touched && touched !== first ? touched : statementAt(facts, shows.step));
   const ends: RowEnd[] = [];
   if (first) ends.push(endOf(first, cause, cause.severity, uids));
@@ -62,7 +62,7 @@ function endOf(callSite: CallSite, { step, text = "", isCause }: ChainMark, tone
 }
 
 /** Of what runs at a step, the first row that reads a tensor that is spoken of; else the last. */
-function placeAt(facts: NetFacts, step: number, uids: string[]): CallSite | null {
+function callSiteOfEndAt(facts: NetFacts, step: number, uids: string[]): CallSite | null {
   if (stepOfOpenRow(facts, step) !== step) return null;
   const reads = (invocation: Invocation) =>
     uids.some((uid) => invocation.inputs.includes(uid) || invocation.reads.has(uid));

@@ -55,7 +55,7 @@ function callSiteAroundAll(facts: NetFacts, i: number, leaves: CallSite[]): Call
 export function modulePathOf(callSite: CallSite | null): string {
   const names: string[] = [];
   for (let outer = callSite; outer; outer = outer.parent)
-    if (outer.kind === "module" && !(outer.isBare && outer.parent) && outer.name) names.unshift(outer.name);
+    if (outer.kind === "module" && !(outer.isTransparent && outer.parent) && outer.name) names.unshift(outer.name);
   return names.length > 1 && names[0] === "model" ? names.slice(1).join(".") : names.join(".");
 }
 

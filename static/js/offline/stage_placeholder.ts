@@ -2,16 +2,16 @@
 
 import type { createStage as createDrawnStage } from "../stage/stage.ts";
 
-const nothing = () => {};
+const doNothing = () => {};
 
 export const createStage: typeof createDrawnStage = () => ({
-  show: nothing,
-  select: nothing,
-  tell: nothing,
-  highlight: nothing,
-  markOutdated: nothing,
-  showElements: nothing,
-  zoom: nothing,
-  toggleFit: nothing,
+  show: doNothing,
+  select: doNothing,
+  tell: doNothing,
+  highlight: doNothing,
+  markOutdated: doNothing,
+  showElements: doNothing,
+  zoom: doNothing,
+  toggleFit: doNothing,
   toggled: () => new Set(),
 });

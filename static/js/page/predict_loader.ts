@@ -42,7 +42,7 @@ interface PredictStore {
   subscribe: (listener: (state: PageState, before: PageState) => void) => void;
 }
 
-interface PredictOptions {
+interface PredictButtonOptions {
   load: LoadPredict;
   loadFindings: LoadFindings;
   failed: () => void;
@@ -55,7 +55,7 @@ export function startPredictButton(
   elementById: <T extends HTMLElement>(id: string) => T,
   store: PredictStore,
   say: Translate,
-  { load, loadFindings, failed: onFailed, fetched = () => {} }: PredictOptions,
+  { load, loadFindings, failed: onFailed, fetched = () => {} }: PredictButtonOptions,
 ) {
   const button = elementById("predict-button");
   const host = document.createElement("section");

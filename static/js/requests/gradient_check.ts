@@ -53,11 +53,11 @@ export interface GradientCheck {
   complete: boolean;
   corners: { op: string; line: number | null }[];
   leaves: LeafCheck[];
-  samples?: SampleCheck | null;
+  samples?: SampleMixingCheck | null;
 }
 
 /** what became of the other samples of a batch when only the first was changed */
-export interface SampleCheck {
+export interface SampleMixingCheck {
   problem: string | null;
   line: number | null;
   axis: number;

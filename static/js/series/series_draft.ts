@@ -58,14 +58,14 @@ export const readSeriesDraft = () => parseSeriesDraft(readPreference(SERIES_DRAF
 export const writeSeriesDraft = (draft: SeriesDraft) =>
   writePreference(SERIES_DRAFT_STORAGE_KEY, isEmptySeriesDraft(draft) ? null : JSON.stringify(draft));
 
-interface StoredSeries {
+interface SavedSeries {
   title: string;
   description: string;
   items: { program: string; title: string; note: string; step: number | null; available: boolean }[];
 }
 
 /** A saved series as a draft, without the programs that the host removed. */
-export function draftOfSavedSeries({ title, description, items }: StoredSeries): SeriesDraft {
+export function draftOfSavedSeries({ title, description, items }: SavedSeries): SeriesDraft {
   const available = items.filter((item) => item.available);
   return { title, description, items: available.map((item) => parseDraftItem({ ...item, seen: item.step })) };
 }

@@ -4,7 +4,7 @@
 
 import { UNBOUNDED_BAND, MAX_UNCLIPPED_HEIGHT, visibleBand } from "../layout/view.ts";
 import { PANE_HEADING_HEIGHT, type PaneSide } from "../layout/stage_plan.ts";
-import { patchHost, SVG_NAMESPACE, type VNode } from "../browser/svg.ts";
+import { h, patchHost, SVG_NAMESPACE, type VNode } from "../browser/svg.ts";
 import type { Pane, Rect } from "../layout/pane.ts";
 
 /** Room kept around what is scrolled to, in units. */
@@ -19,9 +19,11 @@ export function createStagePane(document: Document, side: PaneSide) {
   const scroller = document.createElement("div");
   scroller.className = "pane-scroll";
   const body = svgElement(document, "pane-body");
-  const marks = group(document);
-  body.append(hatchPattern(document, side), marks);
-  const headingMarks = group(document);
+  const marks = document.createElementNS(SVG_NAMESPACE, "g");
+  const definitions = document.createElementNS(SVG_NAMESPACE, "defs");
+  patchHost(document, definitions, patternsAndMask(side));
+  body.append(definitions, marks);
+  const headingMarks = document.createElementNS(SVG_NAMESPACE, "g");
   heading.append(headingMarks);
   scroller.append(body);
   root.append(heading, scroller);
@@ -125,47 +127,27 @@ function svgElement(document: Document, name: string) {
   return svg;
 }
 
-function group(document: Document) {
-  return document.createElementNS(SVG_NAMESPACE, "g");
-}
+/** Tiles of stripes that lean. */
+const LEANING = { patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" };
+const EVERYWHERE = { x: -9999, y: -9999, width: 29999, height: 29999 };
 
-/** The pattern of memory that is shown as a stretch. */
-function hatchPattern(document: Document, side: string) {
-  const defs = document.createElementNS(SVG_NAMESPACE, "defs");
-  const pattern = document.createElementNS(SVG_NAMESPACE, "pattern");
-  const attributes = { id: `hatch-${side}`, width: "8", height: "8", patternUnits: "userSpaceOnUse" };
-  for (const [name, value] of Object.entries(attributes)) pattern.setAttribute(name, value);
-  pattern.setAttribute("patternTransform", "rotate(45)");
-  const stripe = document.createElementNS(SVG_NAMESPACE, "rect");
-  for (const [name, value] of Object.entries({ width: "1.6", height: "8", class: "hatch-stripe" }))
-    stripe.setAttribute(name, value);
-  pattern.append(stripe);
-  defs.append(pattern, stripedMask(document, side));
-  return defs;
-}
-
-/** The mask of what is older than the text: stripes, a third of which can be seen through. */
-function stripedMask(document: Document, side: string) {
-  const everywhere = { x: "-9999", y: "-9999", width: "29999", height: "29999" };
-  const svgElementOf = (tag: string, attributes: Record<string, string>) => {
-    const element = document.createElementNS(SVG_NAMESPACE, tag);
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-    return element;
-  };
-  const stripes = svgElementOf("pattern", {
-    id: `older-stripes-${side}`,
-    width: "7",
-    height: "7",
-    patternUnits: "userSpaceOnUse",
-    patternTransform: "rotate(45)",
-  });
-  stripes.append(
-    svgElementOf("rect", { width: "7", height: "7", fill: "#4d4d4d" }),
-    svgElementOf("rect", { width: "2.6", height: "7", fill: "#c8c8c8" }),
-  );
-  const mask = svgElementOf("mask", { id: `older-${side}`, maskUnits: "userSpaceOnUse", ...everywhere });
-  mask.append(stripes, svgElementOf("rect", { ...everywhere, fill: `url(#older-stripes-${side})` }));
-  return mask;
+/**
+ * The pattern of memory that is shown as a stretch, and the mask of what is older than the text: stripes, a third of
+ * which can be seen through.
+ */
+function patternsAndMask(side: string): VNode[] {
+  return [
+    h("pattern", { id: `hatch-${side}`, width: 8, height: 8, ...LEANING }, [
+      h("rect", { width: 1.6, height: 8, class: "hatch-stripe" }),
+    ]),
+    h("pattern", { id: `older-stripes-${side}`, width: 7, height: 7, ...LEANING }, [
+      h("rect", { width: 7, height: 7, fill: "#4d4d4d" }),
+      h("rect", { width: 2.6, height: 7, fill: "#c8c8c8" }),
+    ]),
+    h("mask", { id: `older-${side}`, maskUnits: "userSpaceOnUse", ...EVERYWHERE }, [
+      h("rect", { ...EVERYWHERE, fill: `url(#older-stripes-${side})` }),
+    ]),
+  ];
 }
 
 /** Writes only what differs: whatever is written makes the browser lay out the page. */

@@ -39,10 +39,10 @@ export function createTabs(document: Document, labels: StageLabels, onChosen: (s
       if (!narrow) return;
       for (const each of buttons) {
         const isShown = each.side === side;
-        const hasNews = !isShown && hasPaneNews(each.side, renderContext.snap);
+        const hasNews = !isShown && hasPaneChanged(each.side, renderContext.snap);
         each.button.setAttribute("aria-pressed", String(isShown));
         each.button.classList.toggle("has-news", hasNews);
-        if (hasNews) each.button.setAttribute("aria-label", paneNews(each.side, renderContext, labels));
+        if (hasNews) each.button.setAttribute("aria-label", paneChangeText(each.side, renderContext, labels));
         else each.button.removeAttribute("aria-label");
       }
     },
@@ -53,7 +53,7 @@ export function createTabs(document: Document, labels: StageLabels, onChosen: (s
  * Whether a step did something in a pane that there is to see: of a visit in the memory, only what arrived in a
  * `.grad`.
  */
-function hasPaneNews(side: PaneSide, { step, entities, fresh }: Snapshot): boolean {
+function hasPaneChanged(side: PaneSide, { step, entities, fresh }: Snapshot): boolean {
   if (side === "graph") return Boolean(step?.visit) || newNonLeafNodes(fresh, entities).length > 0;
   if (step?.visit) return Boolean(step.visit.accumulates);
   const { uids, names } = touchedByStep(step, entities);
@@ -62,15 +62,15 @@ function hasPaneNews(side: PaneSide, { step, entities, fresh }: Snapshot): boole
 
 /** The pane that a step is about; null: it did nothing in either. */
 export function paneOfStep(snapshot: Snapshot): PaneSide | null {
-  return SIDES.find((side) => hasPaneNews(side, snapshot)) ?? null;
+  return SIDES.find((side) => hasPaneChanged(side, snapshot)) ?? null;
 }
 
 /** What a step did in a pane, in one line. */
-function paneNews(side: PaneSide, renderContext: RenderContext, labels: StageLabels) {
-  return side === "memory" ? memoryNews(renderContext, labels) : graphNews(renderContext, labels);
+function paneChangeText(side: PaneSide, renderContext: RenderContext, labels: StageLabels) {
+  return side === "memory" ? memoryChangeText(renderContext, labels) : graphChangeText(renderContext, labels);
 }
 
-function memoryNews({ snap, names }: RenderContext, labels: StageLabels) {
+function memoryChangeText({ snap, names }: RenderContext, labels: StageLabels) {
   const leafUid = snap.step?.visit?.accumulates;
   const owner = findEntity(snap.entities, leafUid ?? "", "tensor");
   const grad = findEntity(snap.entities, owner?.grad ?? "", "tensor");
@@ -89,7 +89,7 @@ function memoryNews({ snap, names }: RenderContext, labels: StageLabels) {
   return `${labels.memoryTab}: ${parts.join(", ") || labels.otherNames}`;
 }
 
-function graphNews(renderContext: RenderContext, labels: StageLabels) {
+function graphChangeText(renderContext: RenderContext, labels: StageLabels) {
   const { snap, nodeName } = renderContext;
   const visit = snap.step?.visit;
   if (visit) return `${labels.graph}: ${nodeName(visit.node)}`;

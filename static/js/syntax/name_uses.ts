@@ -20,7 +20,7 @@ const TARGET_FIELDS = new Set(["targets", "target", "optional_vars"]);
 /** The names that a statement uses, by its tree: of a block its head alone is looked at. */
 export const nameUses = weakMemoize((statement: SyntaxNode): NameUses => {
   const uses: NameUses = { read: new Map(), bound: new Map() };
-  collect(statement, new Set(), uses);
+  collectNameUses(statement, new Set(), uses);
   return uses;
 });
 
@@ -67,21 +67,21 @@ function isWithin(node: SyntaxNode, outer: SyntaxNode | null) {
 }
 
 /** `hidden` are the names of lambdas, comprehensions, classes and functions around that are not the statement's own */
-function collect(node: SyntaxNode, hidden: Set<string>, uses: NameUses) {
+function collectNameUses(node: SyntaxNode, hidden: Set<string>, uses: NameUses) {
   if (node.kind === "Name") {
     const isBound = isAssignmentTarget(node);
-    if (isBound || isAugmented(node)) add(uses.bound, node, hidden);
-    if (!isBound || isAugmented(node)) add(uses.read, node, hidden);
+    if (isBound || isAugmented(node)) addNameUse(uses.bound, node, hidden);
+    if (!isBound || isAugmented(node)) addNameUse(uses.read, node, hidden);
     return;
   }
   if (BINDING_KINDS.has(node.kind) && typeof node.value === "string" && node.value !== "*")
-    add(uses.bound, node, hidden);
+    addNameUse(uses.bound, node, hidden);
   if (DEFINITIONS.has(node.kind)) {
-    add(uses.bound, node, hidden);
+    addNameUse(uses.bound, node, hidden);
     collectDefinition(node, hidden, uses);
   } else if (node.kind === "Lambda") collectFunction(node, hidden, uses);
   else if (COMPREHENSIONS.has(node.kind)) collectComprehension(node, hidden, uses);
-  else for (const child of node.children) collect(child, hidden, uses);
+  else for (const child of node.children) collectNameUses(child, hidden, uses);
 }
 
 function collectDefinition(node: SyntaxNode, hidden: Set<string>, uses: NameUses) {
@@ -90,7 +90,7 @@ function collectDefinition(node: SyntaxNode, hidden: Set<string>, uses: NameUses
     return;
   }
   const own = new Set([...hidden, ...namesBoundIn(childrenOf(node, "body"))]);
-  for (const child of node.children) collect(child, child.field === "body" ? own : hidden, uses);
+  for (const child of node.children) collectNameUses(child, child.field === "body" ? own : hidden, uses);
 }
 
 /** A function or a lambda: what its parameters are given is computed outside. */
@@ -98,12 +98,12 @@ function collectFunction(node: SyntaxNode, hidden: Set<string>, uses: NameUses) 
   const own = new Set(hidden);
   for (const parameter of functionParameters(node)) {
     own.add(String(parameter.value));
-    for (const child of parameter.children) collect(child, hidden, uses);
+    for (const child of parameter.children) collectNameUses(child, hidden, uses);
   }
   const body = childrenOf(node, "body");
   for (const name of namesBoundIn(body)) own.add(name);
   for (const child of node.children)
-    if (child.kind !== "arg") collect(child, child.field === "body" ? own : hidden, uses);
+    if (child.kind !== "arg") collectNameUses(child, child.field === "body" ? own : hidden, uses);
 }
 
 function collectComprehension(node: SyntaxNode, hidden: Set<string>, uses: NameUses) {
@@ -111,10 +111,10 @@ function collectComprehension(node: SyntaxNode, hidden: Set<string>, uses: NameU
   const generators = childrenOf(node, "generators");
   for (const generator of generators) for (const name of targetNames(generator)) own.add(name);
   for (const child of node.children) {
-    if (child.field !== "generators") collect(child, own, uses);
+    if (child.field !== "generators") collectNameUses(child, own, uses);
     else
       for (const inner of child.children)
-        collect(inner, inner.field === "iter" && child === generators[0] ? hidden : own, uses);
+        collectNameUses(inner, inner.field === "iter" && child === generators[0] ? hidden : own, uses);
   }
 }
 
@@ -132,7 +132,7 @@ function namesBoundIn(body: SyntaxNode[]): Set<string> {
   const uses: NameUses = { read: new Map(), bound: new Map() };
   const declared = new Set<string>();
   for (const node of body) {
-    collect(node, new Set(), uses);
+    collectNameUses(node, new Set(), uses);
     for (const inner of walk(node))
       if (inner.kind === "Global" || inner.kind === "Nonlocal")
         for (const name of String(inner.value).split(",")) declared.add(name);
@@ -144,7 +144,7 @@ function isAugmented(node: SyntaxNode) {
   return node.parent?.kind === "AugAssign" && node.field === "target";
 }
 
-function add(uses: Map<string, SyntaxNode[]>, node: SyntaxNode, hidden: Set<string>) {
+function addNameUse(uses: Map<string, SyntaxNode[]>, node: SyntaxNode, hidden: Set<string>) {
   const name = String(node.value);
   if (hidden.has(name)) return;
   const list = uses.get(name);

@@ -29,7 +29,7 @@ export function assignments(statement: SyntaxNode): Assignment[] {
   const value = childOf(statement, "value");
   const out: Assignment[] = [];
   if (statement.kind === "Assign")
-    for (const target of childrenOf(statement, "targets")) out.push(...pairs(target, value));
+    for (const target of childrenOf(statement, "targets")) out.push(...pairTargetsWithValues(target, value));
   else if (statement.kind === "AnnAssign" || statement.kind === "AugAssign") {
     const operator = statement.kind === "AugAssign" ? String(statement.value) : "";
     out.push({ target: statement.children[0], value, operator });
@@ -39,7 +39,7 @@ export function assignments(statement: SyntaxNode): Assignment[] {
   return out;
 }
 
-function pairs(target: SyntaxNode, value: SyntaxNode | null): Assignment[] {
+function pairTargetsWithValues(target: SyntaxNode, value: SyntaxNode | null): Assignment[] {
   if (target.kind !== "Tuple" && target.kind !== "List") return [{ target, value, operator: "" }];
   const isStarred = (node: SyntaxNode) => node.kind === "Starred";
   const isPaired =
@@ -48,7 +48,7 @@ function pairs(target: SyntaxNode, value: SyntaxNode | null): Assignment[] {
     value.children.length === target.children.length &&
     !value.children.some(isStarred) &&
     !target.children.some(isStarred);
-  return target.children.flatMap((element, k) => pairs(element, isPaired ? value.children[k] : null));
+  return target.children.flatMap((element, k) => pairTargetsWithValues(element, isPaired ? value.children[k] : null));
 }
 
 /** The plain name of a statement that gives a value to one name and does no more, and the value: `x = f(y)`. */
@@ -115,7 +115,7 @@ export function gradReads(statement: SyntaxNode): SyntaxNode[] {
     const read = attributeRead(node);
     if (read?.attribute !== "grad" || (isAssignmentTarget(node) && node.parent?.kind !== "AugAssign")) continue;
     if (isComparedWithNone(node)) return [];
-    if (!isAskedFor(node)) objects.push(read.object);
+    if (!isPartOfCondition(node)) objects.push(read.object);
   }
   return objects;
 }
@@ -129,9 +129,10 @@ function isComparedWithNone({ parent }: SyntaxNode) {
 }
 
 /** Whether an expression is a condition, or a part of one that `and`, `or` and `not` make. */
-function isAskedFor(node: SyntaxNode): boolean {
+function isPartOfCondition(node: SyntaxNode): boolean {
   const { parent, field } = node;
-  if (parent?.kind === "BoolOp" || (parent?.kind === "UnaryOp" && parent.value === "not")) return isAskedFor(parent);
+  if (parent?.kind === "BoolOp" || (parent?.kind === "UnaryOp" && parent.value === "not"))
+    return isPartOfCondition(parent);
   return field === "test" || field === "ifs";
 }
 
@@ -179,7 +180,7 @@ export function rootNameOfCalls(node: SyntaxNode): string | null {
 }
 
 /** The paths of an expression's nodes, the longest where one begins another: `a.b` of `f(a.b)`. */
-export function pathsIn(node: SyntaxNode): SyntaxNode[] {
+export function attributePathsIn(node: SyntaxNode): SyntaxNode[] {
   const out: SyntaxNode[] = [];
   const visit = (inner: SyntaxNode) => {
     if (pathText(inner) !== null && pathSteps(inner)) out.push(inner);

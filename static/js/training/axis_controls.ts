@@ -1,5 +1,6 @@
 /** The elements of the training axis, and what its reader does with them. */
 
+import { createButton, createElement } from "../browser/elements.ts";
 import { SVG_NAMESPACE } from "../browser/svg.ts";
 import type { Locale } from "../words/sentences.ts";
 
@@ -24,8 +25,7 @@ const ALT = /mac|iphone|ipad/i.test(globalThis.navigator?.userAgent ?? "") ? "�
 
 /** Puts them into the host, in the place of what is there. */
 export function axisControls(host: HTMLElement, say: Locale["say"]) {
-  const slider = document.createElement("div");
-  slider.className = "round-slider";
+  const slider = createElement("div", "round-slider");
   slider.tabIndex = 0;
   for (const [name, value] of Object.entries({ role: "slider", "aria-label": say("round_axis"), "aria-valuemin": "0" }))
     slider.setAttribute(name, value);
@@ -33,43 +33,27 @@ export function axisControls(host: HTMLElement, say: Locale["say"]) {
   slider.append(curve);
   const inside = hiddenDrawing("round-inside");
 
-  const form = document.createElement("form");
-  form.className = "round-chip";
-  const count = document.createElement("span");
+  const form = createElement("form", "round-chip");
+  const count = createElement("span", "");
   const field = document.createElement("input");
   field.autocomplete = "off";
   field.spellcheck = false;
-  const label = document.createElement("label");
+  const label = createElement("label", "");
   label.append(say("round_go"), " ", field);
-  const previous = button("‹", `${say("round_previous")} (${ALT}←)`);
-  const next = button("›", `${say("round_next")} (${ALT}→)`);
-  const news = button("", "");
+  const previous = createButton("quiet", "‹", undefined, { label: `${say("round_previous")} (${ALT}←)` });
+  const next = createButton("quiet", "›", undefined, { label: `${say("round_next")} (${ALT}→)` });
+  const news = createButton("quiet", "");
   const choices = document.createElement("select");
   choices.setAttribute("aria-label", say("round_losses"));
-  const again = button(say("round_record"), "");
-  const status = document.createElement("output");
-  const moves = document.createElement("span");
-  moves.className = "round-moves";
+  const again = createButton("quiet", say("round_record"));
+  const status = createElement("output", "");
+  const moves = createElement("span", "round-moves");
   moves.append(previous, next, news, choices);
-  const told = document.createElement("p");
-  told.className = "round-told";
+  const told = createElement("p", "round-told");
   told.append(status, again);
   form.append(count, label, moves);
   host.replaceChildren(form, slider, inside, told);
-  return {
-    slider,
-    curve,
-    inside,
-    form,
-    count,
-    field,
-    previous,
-    next,
-    news,
-    choices,
-    status,
-    again,
-  };
+  return { slider, curve, inside, form, count, field, previous, next, news, choices, status, again };
 }
 
 function hiddenDrawing(name: string) {
@@ -77,18 +61,6 @@ function hiddenDrawing(name: string) {
   drawing.setAttribute("class", name);
   drawing.setAttribute("aria-hidden", "true");
   return drawing;
-}
-
-function button(text: string, title: string) {
-  const made = document.createElement("button");
-  made.type = "button";
-  made.className = "quiet";
-  made.textContent = text;
-  if (title) {
-    made.title = title;
-    made.setAttribute("aria-label", title);
-  }
-  return made;
 }
 
 /** Whether a key that is pressed there is no shortcut. */

@@ -39,7 +39,7 @@ export function axisHeight(): number {
 }
 
 /** Of the phases of a round and, where there is room, the curve of memory above them. */
-export function insideHeight(): number {
+export function phasesHeight(): number {
   return matchMedia(SMALL_WINDOW).matches ? PHASES_HEIGHT : PHASES_HEIGHT + MEMORY_HEIGHT;
 }
 
@@ -158,7 +158,7 @@ function niceInterval(last: number, ticks: number): number {
 interface InsideFacts {
   phases: PhaseInterval[];
   width: number;
-  /** of the drawing, as `insideHeight` says */
+  /** of the drawing, as `phasesHeight` says */
   inside: number;
   step: number;
 }

@@ -46,7 +46,7 @@ function lossName(trace: Trace, stmt: number | null, root: number): string | nul
 /** The series of a training, its losses first. A loss without a name is called `lossWord`. */
 export function roundSeries(trace: Trace, lossWord: string): RoundSeries[] {
   const losses = (trace.rounds?.losses ?? []).map(({ stmt, root, every, values }) =>
-    seriesOf(
+    seriesFromPoints(
       lossName(trace, stmt, root) ?? lossWord,
       values.flatMap((value, k) => {
         const number = decodeRealNumber(value);
@@ -56,11 +56,12 @@ export function roundSeries(trace: Trace, lossWord: string): RoundSeries[] {
   );
   const result = losses.filter(({ points }) => points.length > 0);
   for (const series of [...printedSeries(trace), ...boundSeries(trace)])
-    if (isMeasured(series) && !result.some((other) => saysTheSame(series, other))) result.push(series);
+    if (isNeitherCounterNorConstant(series) && !result.some((other) => hasSameNumbers(series, other)))
+      result.push(series);
   return result.slice(0, MAX_SERIES);
 }
 
-function seriesOf(name: string, points: RoundPoint[]): RoundSeries {
+function seriesFromPoints(name: string, points: RoundPoint[]): RoundSeries {
   const byRound = new Map(points.map(({ n, value }) => [n, value]));
   return { name, points, valueAt: (n) => byRound.get(n) ?? null };
 }
@@ -79,7 +80,7 @@ function printedSeries(trace: Trace): RoundSeries[] {
         const from = k ? first[k - 1].index + first[k - 1][0].length : 0;
         const name = labelBeforeNumber(texts[0].line.slice(from, match.index));
         const points = texts.map(({ n, line }) => printedPoint(n, (line.match(NUMBER_PATTERN) ?? [])[k]));
-        return seriesOf(name ?? `print ${k + 1}`, points);
+        return seriesFromPoints(name ?? `print ${k + 1}`, points);
       });
     });
 }
@@ -100,19 +101,19 @@ function boundSeries(trace: Trace): RoundSeries[] {
       if (round) byRound.set(round.n, value);
     }
     const placed = [...byRound].map(([n, value]) => ({ n, value }));
-    return name && placed.length >= MIN_POINTS ? [seriesOf(name, placed)] : [];
+    return name && placed.length >= MIN_POINTS ? [seriesFromPoints(name, placed)] : [];
   });
 }
 
 /** Whether a series is neither a counter nor a constant. */
-function isMeasured({ points }: RoundSeries) {
+function isNeitherCounterNorConstant({ points }: RoundSeries) {
   const steps = points.slice(1).map(({ n, value }, k) => (value - points[k].value) / (n - points[k].n || 1));
   const isCounter = points.every(({ value }) => Number.isInteger(value)) && new Set(steps).size === 1;
   return !isCounter && points.some(({ value }) => !Object.is(value, points[0].value));
 }
 
 /** Whether another series has the same numbers at the same rounds, as far as their digits go. */
-function saysTheSame({ points }: RoundSeries, other: RoundSeries) {
+function hasSameNumbers({ points }: RoundSeries, other: RoundSeries) {
   return points.every(({ n, value, slack = 0 }) => {
     const known = other.valueAt(n);
     if (known === null) return false;

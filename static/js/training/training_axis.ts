@@ -11,7 +11,7 @@ import {
   stepOfRound,
 } from "../trace/steps/training_rounds.ts";
 import { axisControls, listenToAxis } from "./axis_controls.ts";
-import { axisHeight, axisMarks, insideHeight, memoryMarks, PLOT_LEFT, PLOT_RIGHT, phaseMarks } from "./axis_marks.ts";
+import { axisHeight, axisMarks, phasesHeight, memoryMarks, PLOT_LEFT, PLOT_RIGHT, phaseMarks } from "./axis_marks.ts";
 import { lastIterations, parseRoundInput } from "./round_input.ts";
 import { notableRounds, type NotableRound } from "./notable_rounds.ts";
 import { roundPhases, type PhaseInterval } from "./phases.ts";
@@ -133,7 +133,7 @@ export function createTrainingAxis(host: HTMLElement, say: Locale["say"], { go, 
 
   /** Asked at every step, its size would be laid out anew at every step. */
   function measure() {
-    size = { width: Math.max(slider.clientWidth, MIN_WIDTH), height: axisHeight(), inside: insideHeight() };
+    size = { width: Math.max(slider.clientWidth, MIN_WIDTH), height: axisHeight(), inside: phasesHeight() };
     return size;
   }
 

@@ -138,7 +138,11 @@ function framesOf(subject: FilmSubject): Frame[] {
   const frames = steps.map((step, k) => stepFrame(subject, step, k, count));
   if (verdict)
     frames.push(
-      asFrame(findingPicture(verdict, FRAME, { opened, title, say: sayFinding, language }).nodes, SHOWN_MS.end, false),
+      makeFrame(
+        findingPicture(verdict, FRAME, { opened, title, say: sayFinding, language }).nodes,
+        SHOWN_MS.end,
+        false,
+      ),
     );
   else if (isOfWholeRun) frames.push(wholeRunFrame(subject, shown, frames.length));
   else if (frames.length) frames[frames.length - 1].ms = SHOWN_MS.end;
@@ -157,7 +161,7 @@ function withinSizeLimit(frames: Frame[]): Frame[] {
   }
   if (bytes() <= MAX_FILM_BYTES) return kept;
   return kept.map(({ nodes, ms, canGo }) =>
-    asFrame(
+    makeFrame(
       nodes.filter(({ key }) => key !== "picture"),
       ms,
       canGo,
@@ -165,7 +169,7 @@ function withinSizeLimit(frames: Frame[]): Frame[] {
   );
 }
 
-function asFrame(nodes: VNode[], ms: number, canGo: boolean): Frame {
+function makeFrame(nodes: VNode[], ms: number, canGo: boolean): Frame {
   return { nodes, ms, canGo, bytes: nodes.reduce((sum, node) => sum + vnodeToSvg(node).length, 0) };
 }
 
@@ -184,7 +188,7 @@ function stepFrame(subject: FilmSubject, step: FilmStep, k: number, count: numbe
     ...trackMarks(k, count, at),
   ];
   const isTold = step.isCause || step.isEffect;
-  return asFrame(nodes, isTold ? SHOWN_MS.told : SHOWN_MS.way, !isTold);
+  return makeFrame(nodes, isTold ? SHOWN_MS.told : SHOWN_MS.way, !isTold);
 }
 
 function shownRunAt({ verdict }: FilmSubject, { i }: FilmStep): ShownRun {
@@ -205,7 +209,7 @@ function wholeRunFrame({ opened, language }: FilmSubject, shown: ShownRun, k: nu
     fittedPicture(runPicture(opened, shown, language, roomBelow(top)), top),
     ...trackMarks(k, k + 1, bundledLocale(language).say("whole_run")),
   ];
-  return asFrame(nodes, SHOWN_MS.end, false);
+  return makeFrame(nodes, SHOWN_MS.end, false);
 }
 
 function wordmark() {

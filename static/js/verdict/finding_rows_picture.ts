@@ -68,7 +68,7 @@ function rowsBlock({ rows, rowsAfterCut, cut, pin }: Verdict, box: Box, scale: n
     add(rowBlock(row, { ...box, y }, scale, Boolean(cut), say));
     if (pin && !k) add(pinBlock(pin, { ...box, y }, scale, say));
   });
-  if (cut) add(cutBlock(cut, { ...box, y }, scale));
+  if (cut) add(omittedRowsBlock(cut, { ...box, y }, scale));
   for (const row of rowsAfterCut) add(rowBlock(row, { ...box, y }, scale, true, say));
   return { height: y - box.y - (rows.length ? SIZES.gap * scale : 0), nodes };
 }
@@ -294,7 +294,7 @@ function historyMarks(row: LabelledFindingRow, box: Box, height: number, scale: 
 }
 
 /** Two strokes on the line that goes on from one row to the next. */
-function cutBlock(words: string, box: Box, scale: number): PictureBlock {
+function omittedRowsBlock(words: string, box: Box, scale: number): PictureBlock {
   const height = SIZES.cut * scale;
   const x = box.x + 40 * scale;
   const top = box.y - 8 * scale;

@@ -127,7 +127,7 @@ function kickerOf({ error }: RunFacts, { cause, explainsError, severity }: Findi
   return say(severity === "note" ? "verdict.note" : "verdict.no_error", { cause: causeLine });
 }
 
-interface Place {
+interface LineWithLinks {
   line: number;
   step: number;
   links: ChainLink[];
@@ -139,7 +139,7 @@ interface Place {
  * The line of the cause and that of the effect; where both are one, with the last line before it that has to do with
  * it.
  */
-function placesOf(facts: RunFacts, finding: Finding): Place[] {
+function placesOf(facts: RunFacts, finding: Finding): LineWithLinks[] {
   const { chain, cause } = finding;
   const causeIndex = indexOfCauseLink(finding);
   const causeLink: ChainLink = chain[causeIndex] ?? { ...cause, role: "made", facts: {}, uids: [] };
@@ -165,6 +165,6 @@ function effectOf({ error, errorStep }: RunFacts, { chain, explainsError }: Find
   return atError ?? { line: error.line, step: errorStep, role: "checked", facts: {}, uids: [] };
 }
 
-function placeOf(links: ChainLink[], roles: { isCause: boolean; isEffect: boolean }): Place {
+function placeOf(links: ChainLink[], roles: { isCause: boolean; isEffect: boolean }): LineWithLinks {
   return { line: links[0].line, step: links[links.length - 1].step, links, ...roles };
 }

@@ -65,22 +65,22 @@ export function stepsThatChangeGroups(facts: RunFacts): number[] {
     if (seen.has(uid)) continue;
     seen.add(uid);
     for (const step of changesOf(facts, uid)) steps.add(step);
-    for (const { values } of changes.get(uid) ?? []) pending.push(...objectsIn(values));
-    for (const tensor of rateTensorsIn(changes.get(uid) ?? []))
+    for (const { values } of changes.get(uid) ?? []) pending.push(...objectUidsInValue(values));
+    for (const tensor of learningRateTensorsIn(changes.get(uid) ?? []))
       for (const step of numberChangesOf(facts, tensor)) steps.add(step);
   }
   return [...steps].sort((a, b) => a - b);
 }
 
 /** The objects that a value of the trace refers to, however deep in its lists. */
-function objectsIn(value: unknown): string[] {
+function objectUidsInValue(value: unknown): string[] {
   const ref = typeof value === "object" && value !== null ? referencedUid(value as Value) : null;
   if (ref) return ref[0] === "o" ? [ref] : [];
-  return typeof value === "object" && value !== null ? Object.values(value).flatMap(objectsIn) : [];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(objectUidsInValue) : [];
 }
 
 /** The tensors that are learning rates: of a group, the value of `lr`. */
-function rateTensorsIn(changes: { values: unknown }[]): string[] {
+function learningRateTensorsIn(changes: { values: unknown }[]): string[] {
   return changes.flatMap(({ values }) => {
     const [items] = values as [unknown[] | undefined];
     return (items ?? []).flatMap((item) => (Array.isArray(item) && item[0] === "lr" && referencedUid(item[1])) || []);

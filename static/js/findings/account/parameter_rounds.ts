@@ -109,21 +109,21 @@ class ParameterStates {
 
   /** All parameters after a step; of one that did not change since the last that was asked for, the same object. */
   at(step: number): ParameterState[] {
-    const holders = this.holdersAt(step);
+    const holders = this.holdersByParameterAt(step);
     const uids = [...this.rows.keys()];
     const { told } = this;
     const places = told && told.holders === holders ? this.changedBetween(told.step, step) : null;
     let moments = told?.moments ?? [];
     if (!places || places.size) {
       moments = [...moments];
-      for (const k of places ?? uids.keys()) moments[k] = this.momentAt(uids[k], holders, step);
+      for (const k of places ?? uids.keys()) moments[k] = this.parameterStateAt(uids[k], holders, step);
     }
     this.told = { step, holders, moments };
     return moments;
   }
 
-  momentAt(uid: string, holders: Map<string, Holder[]>, step: number): ParameterState {
-    return this.moment(uid, this.rows.get(uid) as ParameterRow, holders.get(uid) ?? [], step);
+  parameterStateAt(uid: string, holders: Map<string, Holder[]>, step: number): ParameterState {
+    return this.makeParameterState(uid, this.rows.get(uid) as ParameterRow, holders.get(uid) ?? [], step);
   }
 
   /** The places of parameters that may be others after one of two steps than after the other. */
@@ -148,7 +148,7 @@ class ParameterStates {
     return changed;
   }
 
-  moment(uid: string, row: ParameterRow, held: Holder[], step: number): ParameterState {
+  makeParameterState(uid: string, row: ParameterRow, held: Holder[], step: number): ParameterState {
     const rounds = this.roundsOf(uid).filter((round) => round.step <= step);
     const updated = rounds.filter(({ changed }) => changed).length;
     const isThere = this.opened.index.isAlive(uid, step);
@@ -160,7 +160,7 @@ class ParameterStates {
       is_held: held.length > 0 || (this.table.listedInPart.size ? null : false),
       learns: isThere ? this.learnsAt(uid, row, { step, updated, rounds: rounds.length }) : "not_made",
       gradient: grad ? (this.table.normAt(grad, step) ?? undefined) : isThere ? null : undefined,
-      scale: grad ? this.scaleAt(uid, step) : null,
+      scale: grad ? this.lossScaleAt(uid, step) : null,
       weight: this.table.normAt(uid, step) ?? undefined,
       rounds,
       updated,
@@ -176,7 +176,7 @@ class ParameterStates {
   }
 
   /** What a scaled loss multiplied a gradient by, as long as nothing divided it again. */
-  scaleAt(uid: string, step: number): number | null {
+  lossScaleAt(uid: string, step: number): number | null {
     if (!this.scaledLosses.size) return null;
     let scale: number | null = null;
     for (const entry of gradientLedgerOf(this.table.facts, uid)?.entries ?? []) {
@@ -275,22 +275,26 @@ class ParameterStates {
     const all = holders.length ? holders : [...table.listedInPart];
     const steps = table.recordedSteps(all, birth, death).map(({ step }) => step);
     if (!holders.length && !steps.length) return this.roundSteps.filter((step) => step >= birth && step <= death);
-    const first = this.firstHeld(uid);
+    const first = this.firstStepInOptimizer(uid);
     return holders.length ? steps.filter((step) => step >= first) : steps;
   }
 
   /** The step since which an optimizer has a parameter in one of its groups. */
-  firstHeld(uid: string): number {
+  firstStepInOptimizer(uid: string): number {
     const { facts } = this.table;
     for (const step of this.roundSteps)
-      if ((this.table.holders.get(uid) ?? []).some(({ optimizer }) => this.holdsAt(optimizer, step).has(uid)))
+      if (
+        (this.table.holders.get(uid) ?? []).some(({ optimizer }) =>
+          this.parametersOfOptimizerAt(optimizer, step).has(uid),
+        )
+      )
         return step;
     return facts.steps.length;
   }
 
   held = new Map<string, Set<string>>();
 
-  holdsAt(optimizer: string, step: number): Set<string> {
+  parametersOfOptimizerAt(optimizer: string, step: number): Set<string> {
     const key = `${optimizer} ${step}`;
     let held = this.held.get(key);
     if (!held) {
@@ -311,16 +315,16 @@ class ParameterStates {
   }
 
   /** By parameter, the groups that hold it after a step; the same map as long as they do. */
-  holdersAt(step: number): Map<string, Holder[]> {
+  holdersByParameterAt(step: number): Map<string, Holder[]> {
     const optimizers = [...optimizersOf(this.table.facts).keys()];
     const names = new Map(optimizers.map((uid) => [uid, modulePathAt(this.opened, uid, step)]));
     this.groupSteps ??= stepsThatChangeGroups(this.table.facts);
     const key = JSON.stringify([this.groupSteps.findLast((each) => each <= step) ?? -1, ...names.values()]);
-    if (this.heldLast?.key !== key) this.heldLast = { key, holders: this.lookAtGroups(names, step) };
+    if (this.heldLast?.key !== key) this.heldLast = { key, holders: this.readOptimizerGroups(names, step) };
     return this.heldLast.holders;
   }
 
-  lookAtGroups(names: Map<string, string | null>, step: number): Map<string, Holder[]> {
+  readOptimizerGroups(names: Map<string, string | null>, step: number): Map<string, Holder[]> {
     const { facts } = this.table;
     const holders = new Map<string, Holder[]>();
     for (const [uid, name] of names) {

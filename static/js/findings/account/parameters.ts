@@ -91,7 +91,7 @@ export function rankOfFate(fate: ParameterFate) {
   return PARAMETER_FATES.indexOf(fate);
 }
 
-interface HeldAt {
+interface OptimizerGroupAt {
   optimizer: string;
   group: number;
   lr: number | null;
@@ -102,7 +102,7 @@ export class ParameterTable {
   facts: RunFacts;
   isWhole: boolean;
   /** by parameter */
-  holders = new Map<string, HeldAt[]>();
+  holders = new Map<string, OptimizerGroupAt[]>();
   /** by optimizer, the step after which its groups are looked at */
   lookedAt = new Map<string, number>();
   /** whether all optimizers are known */
@@ -226,7 +226,7 @@ export class ParameterTable {
     return within.length ? Math.max(...within) : undefined;
   }
 
-  holder({ optimizer, group, lr }: HeldAt): Holder {
+  holder({ optimizer, group, lr }: OptimizerGroupAt): Holder {
     const at = this.lookedAt.get(optimizer) ?? 0;
     const type = this.facts.object(optimizer, at)?.type ?? "";
     return { optimizer: modulePathAt(this.opened, optimizer, at) ?? type, type, group, lr };

@@ -24,7 +24,7 @@ export const runCoverage = memoizePerRun((facts: RunFacts): RunCoverage => {
   const recordedRounds = trace.rounds?.recorded.length ?? 0;
   const hasUnseenSteps = facts.eventsOfKind("optimizer_stepped").some(({ unrecorded }) => unrecorded);
   const isThinned = rounds > recordedRounds || hasUnseenSteps || steps.some(({ skipped }) => skipped);
-  const isRegion = Boolean(trace.runtime?.regions?.length) || steps.some(isBegunLate);
+  const isRegion = Boolean(trace.runtime?.regions?.length) || steps.some(hasEntitiesBeforeRecording);
   const otherThreadsBackwards = facts
     .eventsOfKind("backward_unrecorded")
     .reduce((sum, { count }) => sum + (count ?? 0), 0);
@@ -43,7 +43,7 @@ export const runCoverage = memoizePerRun((facts: RunFacts): RunCoverage => {
 type RunStep = RunFacts["steps"][number];
 
 /** Whether the recording began when the program had already made something. */
-function isBegunLate({ kind, set }: RunStep) {
+function hasEntitiesBeforeRecording({ kind, set }: RunStep) {
   return kind === "begin" && Object.keys(set).length > 1;
 }
 

@@ -67,9 +67,9 @@ export function unexplainedError(facts: RunFacts): Diagnosis | null {
     op: call.op,
     operands: call.operands.map(({ name }) => name),
     n: call.operands.length,
-    elsewhere: elsewhereFact(facts),
+    elsewhere: unsteppedLineFact(facts),
     unstepped_module: facts.error?.place?.module ?? "",
-    unseen: unseenFact(facts),
+    unseen: skippedIterationFact(facts),
   };
   const links = call.operands.length
     ? call.operands.flatMap((operand) => linksOfOperand(facts, operand, subject, place.step))
@@ -107,7 +107,7 @@ function isFromTorch(facts: RunFacts) {
 }
 
 /** The line of a module without steps that raised it. */
-function elsewhereFact(facts: RunFacts): Fact {
+function unsteppedLineFact(facts: RunFacts): Fact {
   const { place } = facts.error ?? {};
   if (!place) return "";
   const { file, line } = place;
@@ -119,7 +119,7 @@ function elsewhereFact(facts: RunFacts): Fact {
 }
 
 /** The iteration that it was raised in, where that was not recorded. */
-function unseenFact(facts: RunFacts): Fact {
+function skippedIterationFact(facts: RunFacts): Fact {
   const { skippedIteration } = facts.error ?? {};
   if (!skippedIteration) return "";
   const { iteration, loop } = skippedIteration;

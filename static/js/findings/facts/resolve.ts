@@ -11,7 +11,7 @@ import type { RecordedRun } from "./recorded_run.ts";
 /** Of what a comprehension goes through so many items are looked at. */
 const MAX_ITEMS = 64;
 
-interface Place {
+interface NameScope {
   entities: EntityLookup;
   frame: string | null;
 }
@@ -44,13 +44,13 @@ export function resolvePath(facts: RecordedRun, path: string, step: number): str
   return referencedUid(value);
 }
 
-function keyInBrackets(place: Place, text: string) {
+function keyInBrackets(place: NameScope, text: string) {
   if (/^-?\d+$/.test(text)) return Number(text);
   return /^['"]/.test(text) ? text.slice(1, -1) : variableValue(place, text);
 }
 
 /** The values that an expression has; none where the trace doesn't show them. */
-function values(place: Place, node: SyntaxNode): (Value | undefined)[] {
+function values(place: NameScope, node: SyntaxNode): (Value | undefined)[] {
   const constant = literalValue(node);
   if (constant !== undefined) return [constant];
   if (node.kind === "Name") {
@@ -71,7 +71,7 @@ function values(place: Place, node: SyntaxNode): (Value | undefined)[] {
 }
 
 /** What the variable of a comprehension means, one after the other. */
-function valuesOfVariable(place: Place, name: SyntaxNode, comprehension: SyntaxNode): (Value | undefined)[] {
+function valuesOfVariable(place: NameScope, name: SyntaxNode, comprehension: SyntaxNode): (Value | undefined)[] {
   const [target, iterable] = [childOf(comprehension, "target"), childOf(comprehension, "iter")];
   if (target?.kind !== "Name" || target.value !== name.value || !iterable) return [];
   if (["Tuple", "List", "Set"].includes(iterable.kind))
@@ -83,7 +83,7 @@ function valuesOfVariable(place: Place, name: SyntaxNode, comprehension: SyntaxN
 }
 
 /** A variable as a frame sees it: its own, else one of the frames around. */
-function variableValue({ entities, frame }: Place, name: string): Value | undefined {
+function variableValue({ entities, frame }: NameScope, name: string): Value | undefined {
   for (let uid = frame, depth = 0; uid && depth < 50; depth++) {
     const found = findEntity(entities, uid, "frame");
     if (found?.vars.has(name)) return found.vars.get(name);

@@ -3,7 +3,8 @@
  * behind.
  */
 
-import { byLine, codeFact, diagnosis, type Diagnosis, type EventOccurrence, type RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, lineOfCandidate } from "../diagnosis.ts";
+import type { Diagnosis, EventOccurrence, RunFacts } from "../diagnosis.ts";
 import { nodeReceivingGradient } from "./gradient_flow.ts";
 import { reachableNodes } from "../facts/graph_walk.ts";
 import { methodCalls } from "../../syntax/expressions.ts";
@@ -15,7 +16,7 @@ export const FINDINGS = [
     severity: "note",
     when: ({ backwardCalls, trace }) => backwardCalls.length && mayCallMethod(trace.program, "sample"),
     of: (facts) => facts.eventsOfKind("path_cut"),
-    once: byLine,
+    once: lineOfCandidate,
     say: gradientCutBySample,
   }),
 ];
@@ -31,7 +32,7 @@ function gradientCutBySample(facts: RunFacts, cut: EventOccurrence<"path_cut">):
   if (facts.usesOf(sample).some((op) => OF_ITS_PROBABILITY.test(op.name))) return null;
   const taking = facts.eventsOfKind("module_called").find(({ inputs }) => inputs.includes(sample));
   const returned = facts.eventsOfKind("module_returned").find(({ call }) => call === taking?.call);
-  if (!taking || !returned?.outputs.some((uid) => isWithHistory(facts, uid, returned.step))) return null;
+  if (!taking || !returned?.outputs.some((uid) => requiresGradAt(facts, uid, returned.step))) return null;
   const behind = parameterOfDistribution(facts, drawnFrom, step);
   const backward = facts.backwardCalls.find((call) => call.step > taking.step);
   if (!behind || !backward) return null;
@@ -56,7 +57,7 @@ function gradientCutBySample(facts: RunFacts, cut: EventOccurrence<"path_cut">):
   };
 }
 
-function isWithHistory(facts: RunFacts, uid: string, step: number) {
+function requiresGradAt(facts: RunFacts, uid: string, step: number) {
   return facts.history.valueAt(uid, "requires_grad", step) === true;
 }
 

@@ -140,7 +140,7 @@ function cutBehindTerm(facts: RunFacts, { uid, step }: Term): GraphCut | null {
   const { tensors, cuts } = ancestorsAndCuts(facts, uid, step);
   const [cut] = cuts.length ? cuts : tensors.flatMap((tensor) => cutOutsideTorch(facts, tensor) ?? []);
   if (!cut || cut.step > step) return null;
-  const isTermItself = cut.result === uid || scaledFrom(facts, uid) === cut.result;
+  const isTermItself = cut.result === uid || unscaledSource(facts, uid) === cut.result;
   return isTermItself && CUTS_BY_INTENT.has(cut.reason) ? null : cut;
 }
 
@@ -236,7 +236,7 @@ function isTermOfSum({ parent, field }: SyntaxNode): boolean {
 }
 
 /** What a tensor is a multiple of. */
-function scaledFrom(facts: RunFacts, uid: string) {
+function unscaledSource(facts: RunFacts, uid: string) {
   const op = facts.producingOperation(uid);
   return op && /^(?:mul|div|neg)$/.test(operationName(op.name)) ? op.inputs[0] : null;
 }

@@ -16,7 +16,10 @@ export const FINDINGS = [
     kind: "zero_gradient",
     severity: "warning",
     of: (facts) =>
-      groupBy(leavesCutOff(facts), ({ variant, node }) => `${variant} ${facts.steps[facts.birthStep(node)].line}`),
+      groupBy(
+        leavesWithOnlyZeroGradients(facts),
+        ({ variant, node }) => `${variant} ${facts.steps[facts.birthStep(node)].line}`,
+      ),
     most: 4,
     say: diagnosisOf,
   }),
@@ -45,7 +48,7 @@ const SECOND_DERIVATIVE = /Backward\w*Backward/;
 const FIX_BY_CAUSE: Record<string, string> = { relu: "leaky_relu", step: "straight_through" };
 
 /** Leaves to which every backward brought nothing but zeros since one operation sent none; the step is the first's. */
-function leavesCutOff(facts: RunFacts) {
+function leavesWithOnlyZeroGradients(facts: RunFacts) {
   return [...leavesWithZeroGradient(facts)].flatMap(([uid, step]) => {
     const zeroing = nodeThatSentZero(facts, step);
     const name = (facts.index.nodes.get(zeroing?.node ?? "")?.name ?? "").replace(/^.*::/, "");
@@ -60,7 +63,7 @@ function leavesCutOff(facts: RunFacts) {
 }
 
 /** Of those that one operation cut off. */
-function diagnosisOf(facts: RunFacts, leaves: ReturnType<typeof leavesCutOff>): Diagnosis {
+function diagnosisOf(facts: RunFacts, leaves: ReturnType<typeof leavesWithOnlyZeroGradients>): Diagnosis {
   const [{ uid, step, node, sent, variant, severity }] = leaves;
   const names = leaves.map((leaf) => facts.nameFact(leaf.uid, step));
   const made = facts.birthStep(node);

@@ -54,7 +54,7 @@ function unseenBackwardDiagnosis(facts: RunFacts): Diagnosis | null {
   if (!call || !BACKWARD_TWICE_ERROR.test(facts.error?.message ?? "")) return null;
   const root = call.roots.find((uid) => uid && facts.tensor(uid, step)?.grad_fn) ?? null;
   const start = facts.tensor(root, step)?.grad_fn;
-  const isFreedBefore = (uid: string) => facts.birthStep(uid) < step && hasLetGoOfSavedTensors(facts, uid, step);
+  const isFreedBefore = (uid: string) => facts.birthStep(uid) < step && hasReleasedSavedTensors(facts, uid, step);
   const path = start ? shortestNodePath(facts, start, isFreedBefore) : null;
   const freedNode = path?.at(-1);
   if (!path || !freedNode) return null;
@@ -75,7 +75,7 @@ function unseenBackwardDiagnosis(facts: RunFacts): Diagnosis | null {
 }
 
 /** Whether a node has nothing left of what it saved. */
-function hasLetGoOfSavedTensors(facts: RunFacts, nodeUid: string, step: number) {
+function hasReleasedSavedTensors(facts: RunFacts, nodeUid: string, step: number) {
   const node = facts.node(nodeUid, step);
   return Boolean(node?.released) || Object.values(node?.saved ?? {}).some(({ state }) => state === "freed");
 }

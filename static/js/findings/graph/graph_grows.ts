@@ -175,7 +175,7 @@ function isSumOfUnusedGraphs(facts: RunFacts, heldValues: ValueWithGraph[]): boo
       /^Add/.test(name) &&
       next.some((edge) => edge?.[0] === previous) &&
       added.length === 1 &&
-      added.every((start) => areOwnAndUnused(facts, reachableNodes(facts, start), previous))
+      added.every((start) => leadToLeavesAndAreUnvisited(facts, reachableNodes(facts, start), previous))
     );
   });
 }
@@ -186,7 +186,7 @@ function isRecordedWhole({ ranToItsEnd, steps }: RunFacts) {
 }
 
 /** Whether nodes lead to leaves, not to another node, and no backward visited one of them. */
-function areOwnAndUnused(facts: RunFacts, nodes: Set<string>, other: string) {
+function leadToLeavesAndAreUnvisited(facts: RunFacts, nodes: Set<string>, other: string) {
   const isVisited = (uid: string) => facts.index.visitStepsByNode.has(uid) && !facts.index.nodes.get(uid)?.variable;
   return nodes.size > 1 && !nodes.has(other) && ![...nodes].some(isVisited);
 }
@@ -293,7 +293,7 @@ function listsWithGrowingGraph(facts: RunFacts): Diagnosis[] {
     if (!stored) continue;
     const { stmt } = facts.steps[step];
     const before = lastList.get(stmt);
-    const first = before && isSeenAgain(facts, before, uid) ? before.first : uid;
+    const first = before && isSameHiddenList(facts, before, uid) ? before.first : uid;
     lastList.set(stmt, { uid, first, len: fields.len ?? 0 });
     addToList(appendedTensors, `${first} ${stmt}`, { list: uid, ...stored, step });
   }
@@ -308,7 +308,7 @@ interface SeenList {
 }
 
 /** Whether a list is one of before that only a closure leads to: out of sight between two calls, with all its items. */
-function isSeenAgain(facts: RunFacts, { uid, len }: SeenList, other: string): boolean {
+function isSameHiddenList(facts: RunFacts, { uid, len }: SeenList, other: string): boolean {
   const fields = facts.scan.initialFields(other);
   return (
     uid !== other &&
@@ -397,7 +397,7 @@ function areGraphsUnused(facts: RunFacts, items: { uid: string; step: number }[]
   const graphs = (nodes as string[]).map((node) => reachableNodes(facts, node));
   return graphs.every(
     (graph, k) =>
-      areOwnAndUnused(facts, graph, (nodes[k - 1] ?? nodes[k + 1]) as string) &&
+      leadToLeavesAndAreUnvisited(facts, graph, (nodes[k - 1] ?? nodes[k + 1]) as string) &&
       ![...graph].some((uid) => !facts.index.nodes.get(uid)?.variable && graphs[k + 1]?.has(uid)),
   );
 }

@@ -42,13 +42,13 @@ export function lastNumberConversion(facts: RunFacts, step: number) {
   return facts.eventsOfKind("path_cut").findLast((event) => {
     if (!NUMBER_CONVERSIONS.has(event.reason) || event.step > step) return false;
     const { set, frame } = facts.steps[event.step];
-    const names = [...Object.keys(set?.[frame ?? ""]?.vars ?? {}), ...pathsFilled(facts.syntax(event.step))];
+    const names = [...Object.keys(set?.[frame ?? ""]?.vars ?? {}), ...assignedPaths(facts.syntax(event.step))];
     return event.step === step || names.some((path) => paths.has(path));
   });
 }
 
 /** The attributes that a statement gives a value to, and the containers that it puts something in. */
-function pathsFilled(tree: SyntaxNode | null): string[] {
+function assignedPaths(tree: SyntaxNode | null): string[] {
   if (!tree) return [];
   const known = pathsFilledBy.get(tree);
   if (known) return known;

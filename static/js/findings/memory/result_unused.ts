@@ -41,16 +41,16 @@ export const FINDINGS = [
     of: bareExpressions,
     once: ({ line }) => line,
     say: (facts, { step, node }) => {
-      if (node.kind === "Attribute") return notCalled(facts, step, node);
-      if (node.kind === "Compare") return compared(step, node);
+      if (node.kind === "Attribute") return methodNotCalled(facts, step, node);
+      if (node.kind === "Compare") return unusedComparison(step, node);
       if (node.kind !== "Call") return null;
       const path = calleePath(node) ?? "";
       if (CONTEXTS.has(path) && !positionalArguments(node).length)
         return plainDiagnosis(step, "context", `with ${node.text}:`, calleeName(node));
       if (path === "torch.autograd.grad" && facts.backwardAt(step - 1)?.api === "grad")
         return plainDiagnosis(step, "grad", "grad", "grad");
-      if (calleeName(node) === "apply") return functionThrownAway(facts, step, node);
-      return PURE_METHODS.has(calleeName(node)) ? thrownAway(facts, step, node) : null;
+      if (calleeName(node) === "apply") return discardedFunctionResult(facts, step, node);
+      return PURE_METHODS.has(calleeName(node)) ? discardedResult(facts, step, node) : null;
     },
   }),
   diagnosis({
@@ -64,7 +64,7 @@ export const FINDINGS = [
       const { uid, name, frame, step } = first;
       const tree = facts.syntax(second.step);
       if (!facts.tensor(uid, step)?.requires_grad || facts.dataflow.edgesOutOf.has(uid)) return null;
-      if (!tree || !isOnlyBound(tree, name) || !isGivenAlone(tree, name)) return null;
+      if (!tree || !isOnlyBound(tree, name) || !isAssignedOwnExpression(tree, name)) return null;
       for (let at = step + 1; at < second.step; at++)
         if (facts.steps[at].frame === frame && facts.mentionsAt(at).names.has(name)) return null;
       const x = codeFact(name);
@@ -105,7 +105,7 @@ function isAssigned(facts: RunFacts, { step }: NameBinding) {
 }
 
 /** Whether an assignment gives a name an expression of its own: `h, c = a, b` and `c = b`, not `h, c = f()`. */
-function isGivenAlone(tree: SyntaxNode, name: string) {
+function isAssignedOwnExpression(tree: SyntaxNode, name: string) {
   return assignments(tree).some(
     ({ target, value }) =>
       (target.kind === "Name" && target.value === name) ||
@@ -127,7 +127,7 @@ function* bareExpressions(facts: RunFacts): Generator<BareExpression> {
   }
 }
 
-function notCalled(facts: RunFacts, step: number, node: SyntaxNode): Diagnosis | null {
+function methodNotCalled(facts: RunFacts, step: number, node: SyntaxNode): Diagnosis | null {
   const [object, method] = [node.children[0], String(node.value)];
   if (!METHODS_WITH_EFFECT.has(method) && !isInPlaceName(method)) return null;
   return facts.resolve(object, step)
@@ -136,14 +136,14 @@ function notCalled(facts: RunFacts, step: number, node: SyntaxNode): Diagnosis |
 }
 
 /** A comparison of a variable with a constant. */
-function compared(step: number, node: SyntaxNode): Diagnosis | null {
+function unusedComparison(step: number, node: SyntaxNode): Diagnosis | null {
   const [left, right] = node.children;
   const isMeant = node.value === "==" && pathSteps(left) && literalValue(right) !== undefined;
   return isMeant ? plainDiagnosis(step, "comparison", left.text, `${left.text} = ${right.text}`, ["assign_it"]) : null;
 }
 
 /** What a custom function returns, with its node: thrown away, its backward never runs. */
-function functionThrownAway(facts: RunFacts, step: number, call: SyntaxNode): Diagnosis | null {
+function discardedFunctionResult(facts: RunFacts, step: number, call: SyntaxNode): Diagnosis | null {
   const result = referencedUid(facts.steps[step].value) ?? "";
   const hasHistory = facts.history.valueAt(result, "requires_grad", step) === true;
   const isOfFunction = hasHistory && facts.backwardCalls.some((each) => each.step > step);
@@ -154,7 +154,7 @@ function functionThrownAway(facts: RunFacts, step: number, call: SyntaxNode): Di
 }
 
 /** A new tensor that died with its statement, while what it was made of is used later. */
-function thrownAway(facts: RunFacts, step: number, call: SyntaxNode): Diagnosis | null {
+function discardedResult(facts: RunFacts, step: number, call: SyntaxNode): Diagnosis | null {
   const result = referencedUid(facts.steps[step].value);
   if (result?.[0] !== "t" || facts.birthStep(result) !== step || facts.index.isAlive(result, step)) return null;
   if (facts.steps[step].log.some((entry) => entry.kind === "event" && entry.event === "written")) return null;

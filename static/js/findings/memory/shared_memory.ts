@@ -278,6 +278,7 @@ function sharedMemoryVariant(
   if (reader?.base && reader.base === writer?.base) return "views";
   const isBase = handlesReadingStorage(facts, storage, step).some((handle) => facts.tensor(handle, step)?.base === uid);
   if (reader?.base || isBase) return "views";
-  if (tag.kind === "item") return "container";
+  const isInContainer = [uid, by].some((handle) => facts.nameText(handle, step)?.endsWith("]"));
+  if (tag.kind === "item" && isInContainer) return "container";
   return isMadeByDetach(facts, uid) || isMadeByDetach(facts, by) ? "detached" : "same_memory";
 }

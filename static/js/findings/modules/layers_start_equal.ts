@@ -39,11 +39,11 @@ interface EqualParameters {
 }
 
 function equalParameters(facts: RunFacts): EqualParameters[] {
-  return facts.optimizers.flatMap((optimizer) => equalOf(facts, optimizer));
+  return facts.optimizers.flatMap((optimizer) => equalParametersOfOptimizer(facts, optimizer));
 }
 
 /** The equal ones of an optimizer's matrices before its first step, those of one statement together. */
-function equalOf(facts: RunFacts, { uid: optimizer, steps }: Optimizer): EqualParameters[] {
+function equalParametersOfOptimizer(facts: RunFacts, { uid: optimizer, steps }: Optimizer): EqualParameters[] {
   const [used] = steps;
   if (used === undefined) return [];
   const before = stepBeforeStatement(facts.steps, used);

@@ -4,7 +4,7 @@
  * that the module reads is in no `state_dict`.
  */
 
-import { byLine, codeFact, diagnosis, operationName, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, lineOfCandidate, operationName, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import { methodCalls, receiver, pathText, literalValue, callArgument } from "../../syntax/expressions.ts";
 import { tensorsOfModule } from "../facts/module_tensors.ts";
@@ -14,10 +14,10 @@ import type { Value } from "../../trace/wire.ts";
 import { SNAPSHOT_NAME_PATTERN } from "../statements/snapshot_name.ts";
 import { outermostModuleWithout } from "../training/training_facts.ts";
 
-const LOADS = { kind: "load_matched_nothing", severity: "warning", of: stateDictLoads, once: byLine } as const;
+const LOADS = { kind: "load_matched_nothing", severity: "warning", of: stateDictLoads, once: lineOfCandidate } as const;
 
 export const FINDINGS = [
-  diagnosis({ ...LOADS, say: (facts, load) => nothingLoaded(facts, load) ?? tieBroken(facts, load) }),
+  diagnosis({ ...LOADS, say: (facts, load) => nothingLoadedDiagnosis(facts, load) ?? brokenTieDiagnosis(facts, load) }),
   diagnosis({
     ...LOADS,
     say: (facts, load) => {
@@ -47,7 +47,7 @@ function stateDictLoads(facts: RunFacts): StateDictLoad[] {
   });
 }
 
-function nothingLoaded(facts: RunFacts, { step, path, module }: StateDictLoad): Diagnosis | null {
+function nothingLoadedDiagnosis(facts: RunFacts, { step, path, module }: StateDictLoad): Diagnosis | null {
   if (facts.steps[step].skipped) return null;
   const tensors = new Set(tensorsOfModule(facts, module, step));
   if (!tensors.size) return null;
@@ -105,7 +105,7 @@ function prefixBetween(missing: string[], unexpected: string[]): { text: string;
 }
 
 /** Two names of one parameter that mean two after a load that exchanged the tensors. */
-function tieBroken(facts: RunFacts, { step, path, call }: StateDictLoad): Diagnosis | null {
+function brokenTieDiagnosis(facts: RunFacts, { step, path, call }: StateDictLoad): Diagnosis | null {
   if (literalValue(callArgument(call, "assign", 2)) !== true) return null;
   const changes = facts.attributeChanges.filter((change) => change.step === step && change.before && change.after);
   for (const change of changes) {

@@ -4,7 +4,7 @@
  * the one they are summed along.
  */
 
-import { byLine, codeFact, diagnosis, operationName } from "../diagnosis.ts";
+import { codeFact, diagnosis, lineOfCandidate, operationName } from "../diagnosis.ts";
 import type { Diagnosis, Fact, Facts, RunFacts } from "../diagnosis.ts";
 import { axesOf, isKnown, sizeOfAxis, originFactorsOf } from "../facts/axes.ts";
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
@@ -16,7 +16,7 @@ import {
   isSelfAttention,
   MAX_MASKED_SCORE,
   shapeOf,
-  spanOf,
+  unbroadcastSize,
 } from "./attentions.ts";
 import type { Attention, Mask } from "./attentions.ts";
 
@@ -25,7 +25,7 @@ export const FINDINGS = [
     kind: "attention_weights",
     severity: "warning",
     of: attentionsOf,
-    once: ({ op }, facts) => byLine(op, facts),
+    once: ({ op }, facts) => lineOfCandidate(op, facts),
     say: (facts, attention) => {
       const fault = attentionFault(facts, attention);
       return fault && diagnosisOf(facts, attention, fault);
@@ -45,9 +45,9 @@ const MAX_FELT_DIFFERENCE = 15;
 
 function attentionFault(facts: RunFacts, attention: Attention): AttentionFault | null {
   const { normalized, summed, before, after } = attention;
-  if (normalized !== summed) return otherAxis(facts, attention);
+  if (normalized !== summed) return wrongSoftmaxAxis(facts, attention);
   const isTrained = facts.eventsOfKind("optimizer_stepped").length > 0;
-  const late = isTrained ? after.find((mask) => leavesParts(facts, attention, mask)) : undefined;
+  const late = isTrained ? after.find((mask) => masksOnlyPartsOfRows(facts, attention, mask)) : undefined;
   if (late) return { variant: "after_softmax", mask: late, facts: { dim: -normalized } };
   if (after.length || before.length !== 1) return null;
   const [mask] = before;
@@ -56,8 +56,8 @@ function attentionFault(facts: RunFacts, attention: Attention): AttentionFault |
   if (typeof direction === "number")
     return direction > 0 ? { variant: "future", mask, facts: { ahead: direction } } : null;
   if (direction) return null;
-  if (hidesQueries(facts, attention, mask)) return { variant: "queries", mask };
-  if (hidesNothing(facts, attention, mask)) return { variant: "no_effect", mask };
+  if (isMaskSameForAllKeys(facts, attention, mask)) return { variant: "queries", mask };
+  if (isMaskIneffective(facts, attention, mask)) return { variant: "no_effect", mask };
   return keepsPadding(facts, attention, mask) ? { variant: "inverted", mask } : null;
 }
 
@@ -68,7 +68,7 @@ const looksBothWays = memoizePerRun((facts: RunFacts) =>
 
 /** Weights that add up to 1 along the queries, or along heads, where keys are summed: only of positions that attend to
  * one another. */
-function otherAxis(facts: RunFacts, attention: Attention): AttentionFault | null {
+function wrongSoftmaxAxis(facts: RunFacts, attention: Attention): AttentionFault | null {
   const { scored, normalized, summed, after, op } = attention;
   const axes = axesOf(facts).of(op.outputs[0]);
   const [of, along] = [axes.at(-normalized) ?? [], axes.at(-summed) ?? []];
@@ -81,7 +81,7 @@ function otherAxis(facts: RunFacts, attention: Attention): AttentionFault | null
 }
 
 /** Whether a mask takes a part of rows of weights that had none hidden, and leaves a part. */
-function leavesParts(facts: RunFacts, { op, normalized, before }: Attention, mask: Mask) {
+function masksOnlyPartsOfRows(facts: RunFacts, { op, normalized, before }: Attention, mask: Mask) {
   const shape = shapeOf(facts, mask.uid);
   if ((shape.at(-normalized) ?? 1) < 2) return false;
   const sums = rowSums(facts, mask, normalized);
@@ -104,14 +104,14 @@ function rowSums(facts: RunFacts, { op }: Mask, normalized: number): number[] | 
 }
 
 /** Whether a mask is the same for all keys of a query, though queries and keys are the same positions. */
-function hidesQueries(facts: RunFacts, attention: Attention, mask: Mask) {
-  if (mask.use === "times" || !isSelfAttention(attention) || !takesAway(facts, attention, mask)) return false;
+function isMaskSameForAllKeys(facts: RunFacts, attention: Attention, mask: Mask) {
+  if (mask.use === "times" || !isSelfAttention(attention) || !suppressesScores(facts, attention, mask)) return false;
   const queries = attention.normalized === 1 ? 2 : 1;
-  return spanOf(facts, mask.uid, attention.normalized) === 1 && spanOf(facts, mask.uid, queries) > 1;
+  return unbroadcastSize(facts, mask.uid, attention.normalized) === 1 && unbroadcastSize(facts, mask.uid, queries) > 1;
 }
 
 /** Whether a mask gives the scores that it is for so little that their weights count for nothing. */
-function takesAway(facts: RunFacts, { scores }: Attention, { op, uid, use }: Mask) {
+function suppressesScores(facts: RunFacts, { scores }: Attention, { op, uid, use }: Mask) {
   if (use === "seen") return true;
   const range =
     facts.rangeOf(use === "plus" ? uid : op.outputs[0], op.step) ?? (scores ? facts.rangeOf(scores, op.step) : null);
@@ -119,9 +119,9 @@ function takesAway(facts: RunFacts, { scores }: Attention, { op, uid, use }: Mas
 }
 
 /** Whether a mask leaves what it is to hide with a share, as 0 and 1e-9 do, for which `exp` is 1. */
-function hidesNothing(facts: RunFacts, attention: Attention, mask: Mask) {
+function isMaskIneffective(facts: RunFacts, attention: Attention, mask: Mask) {
   const { op, scores, normalized } = attention;
-  if (spanOf(facts, mask.uid, normalized) < 2 || mask.use === "seen") return false;
+  if (unbroadcastSize(facts, mask.uid, normalized) < 2 || mask.use === "seen") return false;
   const numbers = facts.numbersOf(mask.uid, mask.op.step);
   if (!numbers?.some((each) => each === numbers[0]) || numbers.every((each) => each === numbers[0])) return false;
   if (numbers.some((each) => each !== 0 && each !== 1)) return false;
@@ -167,7 +167,7 @@ function triangleDirection(
   if (attention.normalized !== 1 || shape.at(-1) !== size || shape.at(-2) !== size || size < 3) return null;
   if (!isSelfAttention(attention) || !isTriangle(facts, mask.uid)) return null;
   const hidden = hiddenBy(facts, mask);
-  if (!hidden || (mask.use !== "seen" && !takesAway(facts, attention, mask))) return null;
+  if (!hidden || (mask.use !== "seen" && !suppressesScores(facts, attention, mask))) return null;
   const first = hidden.slice(0, size * size);
   const sees = (isSeen: (i: number, j: number) => boolean) =>
     first.every((isHidden, k) => isHidden !== isSeen(Math.floor(k / size), k % size));
@@ -181,7 +181,11 @@ function triangleDirection(
  * the beginning of each row up to its length.
  */
 function keepsPadding(facts: RunFacts, attention: Attention, mask: Mask) {
-  if (attention.normalized !== 1 || spanOf(facts, mask.uid, 2) !== 1 || !takesAway(facts, attention, mask))
+  if (
+    attention.normalized !== 1 ||
+    unbroadcastSize(facts, mask.uid, 2) !== 1 ||
+    !suppressesScores(facts, attention, mask)
+  )
     return false;
   const plain = behindViews(facts, mask.uid);
   const [rows, columns] = shapeOf(facts, plain).filter((size) => size > 1);

@@ -60,7 +60,7 @@ export function shapeOf(facts: RunFacts, uid: string): number[] {
 }
 
 /** How many different places a tensor has along a dimension, counted from the right. */
-export function spanOf(facts: RunFacts, uid: string, dim: number): number {
+export function unbroadcastSize(facts: RunFacts, uid: string, dim: number): number {
   const stride = (facts.scan.initialFields(uid)?.stride ?? []) as number[];
   return stride.at(-dim) === 0 ? 1 : (shapeOf(facts, uid).at(-dim) ?? 1);
 }
@@ -106,8 +106,8 @@ function weighedSum(facts: RunFacts, softmax: Operation, normalized: number) {
   const masks: Mask[] = [];
   for (let k = 0; k < MAX_FOLLOWED; k++) {
     const readers = readersOf(facts, uid, after);
-    const product = readers.find((each) => isWeighing(facts, each, uid, dim));
-    const next = readers.find((each) => MASKING.test(operationName(each.name)) || isPassing(each));
+    const product = readers.find((each) => isWeightedSum(facts, each, uid, dim));
+    const next = readers.find((each) => MASKING.test(operationName(each.name)) || passesValuesOn(each));
     if (product && (!next || isBefore(product, next))) {
       const summed = summedDim(product, uid, dim);
       return summed === null
@@ -128,7 +128,7 @@ function weighedSum(facts: RunFacts, softmax: Operation, normalized: number) {
   return null;
 }
 
-function isPassing(op: Operation) {
+function passesValuesOn(op: Operation) {
   const name = operationName(op.name);
   return SAME_SHAPE.test(name) || MOVED.test(name);
 }
@@ -146,7 +146,7 @@ function isBefore(op: Operation, other: Operation) {
 }
 
 /** Whether an operation sums something up by weights: a product of matrices, or a product that is summed at once. */
-function isWeighing(facts: RunFacts, op: Operation, uid: string, dim: number) {
+function isWeightedSum(facts: RunFacts, op: Operation, uid: string, dim: number) {
   const name = operationName(op.name);
   if (PRODUCT.test(name)) return op.inputs.length > 1;
   if (!/^mul_?$/.test(name) || op.inputs.length < 2) return false;
@@ -217,7 +217,7 @@ function scoresBefore(facts: RunFacts, softmax: Operation): { scored: Operation 
       return { scored: op ?? null, before };
     }
     const isMasking = MASKING.test(name) && op.inputs.length > 1;
-    if (!isMasking && !MASKING.test(name) && !isPassing(op)) return { scored: op, before };
+    if (!isMasking && !MASKING.test(name) && !passesValuesOn(op)) return { scored: op, before };
     const mask = isMasking ? maskOf(facts, op, null) : null;
     if (isMasking && !mask) return { scored: null, before };
     if (mask) before.push(mask);
@@ -245,15 +245,15 @@ export function isBoolean(facts: RunFacts, uid: string) {
 /** Whether a tensor is of truth values, of zeros and ones, or of zeros and numbers that take a score away; and no
  * parameter, result of parameters or chance has a part in it. */
 export function isMaskTensor(facts: RunFacts, uid: string, step: number) {
-  if (!isGiven(facts, uid)) return false;
+  if (!isConstantInput(facts, uid)) return false;
   if (isBoolean(facts, uid)) return true;
   const numbers = facts.numbersOf(uid, step);
-  if (numbers) return isOfTwo(numbers);
+  if (numbers) return hasTwoValues(numbers);
   const range = facts.rangeOf(uid, step);
   return range !== null && range.max <= 1 && range.min <= MAX_MASKED_SCORE;
 }
 
-function isOfTwo(numbers: number[]) {
+function hasTwoValues(numbers: number[]) {
   const values = new Set(numbers);
   return (
     values.size === 2 &&
@@ -263,7 +263,7 @@ function isOfTwo(numbers: number[]) {
 }
 
 /** Whether nothing that is learned or drawn anew takes part in a tensor. */
-function isGiven(facts: RunFacts, uid: string) {
+function isConstantInput(facts: RunFacts, uid: string) {
   return axesOf(facts)
     .ancestors(uid)
     .every((each) => {

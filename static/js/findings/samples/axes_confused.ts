@@ -1,12 +1,12 @@
 /** Axes that stand where others belong: classes that are no layer's, offsets of positions that differ by sample. */
 
-import { byLine, codeFact, diagnosis, operationName } from "../diagnosis.ts";
+import { codeFact, diagnosis, lineOfCandidate, operationName } from "../diagnosis.ts";
 import type { Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
 import { axesOf, isKnown, isParameterAxis, sizeOfAxis, type Axis, type AxisUse } from "../facts/axes.ts";
 import { attentionsOf, isSelfAttention } from "./attentions.ts";
 
 /** a sum of a tensor and a table of positions: the axes along which they differ, and are attended to */
-interface Sum {
+interface PositionSum {
   op: Operation;
   x: string;
   table: string;
@@ -17,29 +17,29 @@ export const FINDINGS = [
     kind: "axes_confused",
     severity: "warning",
     of: (facts) => facts.scan.operationsNamed(/^(?:batch|instance)_norm$/),
-    once: byLine,
-    say: otherChannels,
+    once: lineOfCandidate,
+    say: wrongChannelAxis,
   }),
   diagnosis({
     kind: "axes_confused",
     severity: "warning",
     of: (facts) => axesOf(facts).uses.filter(({ as }) => as === "classes"),
-    once: ({ op }, facts) => byLine(op, facts),
-    say: otherClasses,
+    once: ({ op }, facts) => lineOfCandidate(op, facts),
+    say: wrongClassAxis,
   }),
   diagnosis({
     kind: "axes_confused",
     severity: "warning",
     of: (facts) => axesOf(facts).uses.filter(({ as, op }) => as === "rows" && op.inputs.length > 1),
-    once: ({ op }, facts) => byLine(op, facts),
-    say: otherRows,
+    once: ({ op }, facts) => lineOfCandidate(op, facts),
+    say: wrongRowOrder,
   }),
   diagnosis({
     kind: "axes_confused",
     severity: "warning",
     when: (facts) => attentionsOf(facts).some(isSelfAttention),
     of: (facts) =>
-      facts.scan.operationsNamed(/^add_?$/).flatMap((op): Sum[] => {
+      facts.scan.operationsNamed(/^add_?$/).flatMap((op): PositionSum[] => {
         const [x, table] = op.inputs;
         if (op.inputs.length !== 2 || facts.isInsideBackward(op.step)) return [];
         return [
@@ -47,13 +47,13 @@ export const FINDINGS = [
           { op, x: table, table: x },
         ];
       }),
-    once: ({ op }, facts) => byLine(op, facts),
-    say: otherPositions,
+    once: ({ op }, facts) => lineOfCandidate(op, facts),
+    say: wrongPositionAxis,
   }),
 ];
 
 /** A batch norm that takes an axis of the data for the channels, where a layer's outputs of that size come after it. */
-function otherChannels(facts: RunFacts, op: Operation): Diagnosis | null {
+function wrongChannelAxis(facts: RunFacts, op: Operation): Diagnosis | null {
   const [uid] = op.inputs;
   const [, channels, features] = facts.isInsideBackward(op.step) ? [] : axesOf(facts).of(uid);
   if (!channels || !features || axesOf(facts).of(uid).length !== 3) return null;
@@ -69,7 +69,7 @@ function otherChannels(facts: RunFacts, op: Operation): Diagnosis | null {
 }
 
 /** A class loss whose second axis is one of the data, though a layer's outputs of that size are another one. */
-function otherClasses(facts: RunFacts, { op, uid, axis }: AxisUse): Diagnosis | null {
+function wrongClassAxis(facts: RunFacts, { op, uid, axis }: AxisUse): Diagnosis | null {
   const axes = axesOf(facts);
   const of = axes.of(uid);
   if (axis.length !== 1 || axis[0].kind !== "data" || axis[0].part || of.length < 3) return null;
@@ -85,7 +85,7 @@ function otherClasses(facts: RunFacts, { op, uid, axis }: AxisUse): Diagnosis | 
 }
 
 /** A loss whose rows run through the axes of the data in another order than those of its targets. */
-function otherRows(facts: RunFacts, { op, uid, axis }: AxisUse): Diagnosis | null {
+function wrongRowOrder(facts: RunFacts, { op, uid, axis }: AxisUse): Diagnosis | null {
   const target = op.inputs[1];
   const [rows, ...rest] = axesOf(facts).of(target);
   const isPlain = (factors: Axis) => factors.every(({ kind, part }) => kind === "data" && !part);
@@ -112,8 +112,8 @@ function otherRows(facts: RunFacts, { op, uid, axis }: AxisUse): Diagnosis | nul
 }
 
 /** Offsets cut from a table of positions that are added along another axis than the one that is attended along. */
-function otherPositions(facts: RunFacts, { op, x, table }: Sum): Diagnosis | null {
-  const met = positionsMet(facts, x, table);
+function wrongPositionAxis(facts: RunFacts, { op, x, table }: PositionSum): Diagnosis | null {
+  const met = positionAxes(facts, x, table);
   const attentions = attentionsOf(facts).filter((each) => isSelfAttention(each) && each.keys.length === 1);
   if (!met || attentions.some(({ keys }) => keys[0] === met.given)) return null;
   const attention = attentions.find(({ keys, op: { step } }) => keys[0] === met.attended && step >= op.step);
@@ -141,7 +141,7 @@ function otherPositions(facts: RunFacts, { op, x, table }: Sum): Diagnosis | nul
 }
 
 /** The axis of a tensor along which a table of positions differs, and the one along which it is the same. */
-function positionsMet(facts: RunFacts, x: string, table: string) {
+function positionAxes(facts: RunFacts, x: string, table: string) {
   const [of, offsets] = [x, table].map((uid) => axesOf(facts).of(uid));
   if (of.length !== 3 || offsets.length < 2 || offsets.length > 3 || !of.every(isKnown)) return null;
   const [first, second] = [0, 1].map((d) => offsets[offsets.length - 3 + d] ?? []);

@@ -112,7 +112,7 @@ function isOfTraining(facts: RunFacts, steps: number[]): boolean {
 }
 
 /** Whether an operation takes a tensor's memory after a step. */
-function isReadAfter(facts: RunFacts, uid: string, step: number): boolean {
+export function isReadAfter(facts: RunFacts, uid: string, step: number): boolean {
   const storage = facts.tensor(uid, step)?.storage;
   for (let at = step + 1; at < facts.steps.length; at++)
     for (const { inputs } of facts.opsAt(at))

@@ -3,7 +3,7 @@
  * do weights that are computed from that number.
  */
 
-import { byLine, codeFact, diagnosis, operationName } from "../diagnosis.ts";
+import { codeFact, diagnosis, lineOfCandidate, operationName } from "../diagnosis.ts";
 import type { Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
 import { axesOf } from "../facts/axes.ts";
 import { numel } from "../../trace/reads.ts";
@@ -23,7 +23,7 @@ export const FINDINGS = [
     kind: "loss_times_mask",
     severity: "warning",
     of: (facts) => facts.scan.operationsNamed(MEETING).filter(({ step }) => !facts.isInsideBackward(step)),
-    once: byLine,
+    once: lineOfCandidate,
     say: (facts, op) => {
       if (op.inputs.length < 2) return null;
       const loss = op.inputs.find((uid) => !shapeOf(facts, uid).length && facts.scan.initialFields(uid)?.requires_grad);
@@ -31,7 +31,7 @@ export const FINDINGS = [
         (uid) => numel(shapeOf(facts, uid)) > 1 && !facts.scan.initialFields(uid)?.requires_grad,
       );
       const reduced = loss && mask ? reductionOf(facts, loss, numel(shapeOf(facts, mask))) : null;
-      const total = reduced && totalOf(facts, op);
+      const total = reduced && totalReductionOf(facts, op);
       if (!loss || !mask || !reduced || !total) return null;
       const numbers = facts.numbersOf(mask, op.step);
       return numbers && new Set(numbers).size > 1 ? diagnosisOf(facts, op, loss, mask, reduced, total) : null;
@@ -41,13 +41,13 @@ export const FINDINGS = [
     kind: "loss_times_mask",
     severity: "warning",
     of: (facts) => facts.scan.operationsNamed(/^mul$/).filter(({ step }) => !facts.isInsideBackward(step)),
-    once: byLine,
+    once: lineOfCandidate,
     /** A factor of a mean over samples that is made of that mean, and not in proportion, as the focal loss's. */
     say: (facts, op) => {
       const [a, b] = op.inputs;
       const hasHistory = (uid: string) => facts.tensor(uid, op.step)?.requires_grad && !shapeOf(facts, uid).length;
       if (op.inputs.length < 2 || a === b || !hasHistory(a) || !hasHistory(b)) return null;
-      const [behindA, behindB] = [numbersBehind(facts, a), numbersBehind(facts, b)];
+      const [behindA, behindB] = [scalarOperationsBehind(facts, a), scalarOperationsBehind(facts, b)];
       const reduced = [...behindA].find((each) => behindB.has(each) && MEAN_OF_SAMPLES.test(operationName(each.name)));
       const count = numel(shapeOf(facts, reduced?.inputs[1] ?? ""));
       const isCurved = [...behindA, ...behindB].some(({ name }) => CURVED.test(operationName(name)));
@@ -72,7 +72,7 @@ export const FINDINGS = [
 ];
 
 /** The operations on numbers that one was made by, as far as the loss that gave the first. */
-function numbersBehind(facts: RunFacts, uid: string): Set<Operation> {
+function scalarOperationsBehind(facts: RunFacts, uid: string): Set<Operation> {
   const found = new Set<Operation>();
   const uids = new Set([uid]);
   for (const each of uids) {
@@ -105,7 +105,7 @@ function reductionOf(facts: RunFacts, loss: string, count: number): Operation | 
 }
 
 /** The sum or mean over all of what an operation gave, which is weighed by numbers at most on the way. */
-function totalOf(facts: RunFacts, op: Operation): Operation | null {
+function totalReductionOf(facts: RunFacts, op: Operation): Operation | null {
   let [uid] = op.outputs;
   for (let k = 0; k < MAX_OPERATIONS; k++) {
     const readers = (facts.dataflow.edgesOutOf.get(uid) ?? []).flatMap((edge) => edge.op ?? []);

@@ -1,6 +1,7 @@
 /** An average of averages of batches that are not of one size: the smaller batch counts as much as the larger. */
 
-import { byLine, codeFact, diagnosis, operationName, type Link, type Operation, type RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, lineOfCandidate, operationName } from "../diagnosis.ts";
+import type { Link, Operation, RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
 import {
   calleeName,
@@ -11,7 +12,7 @@ import {
   positionalArguments,
   receiver,
 } from "../../syntax/expressions.ts";
-import { assignments, bareExpression, loopHead, pathsIn, statementsAround } from "../../syntax/statements.ts";
+import { assignments, bareExpression, loopHead, attributePathsIn, statementsAround } from "../../syntax/statements.ts";
 import { nodesOfKind, statementTree, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 
 export const FINDINGS = [
@@ -20,7 +21,7 @@ export const FINDINGS = [
     severity: "note",
     when: ({ trace }) => !statementTrees(trace.program).some(mayReduceOtherwise),
     of: meansOfMeans,
-    once: byLine,
+    once: lineOfCandidate,
     /** None where all batches are of one size, or it makes no difference. */
     say: (facts, { name, means, step }) => {
       const sizes = [...new Set(means.map(({ size }) => size))];
@@ -70,13 +71,13 @@ interface BatchMean {
 }
 
 /** The numbers that a loop adds up, or keeps in a list, under a name. */
-interface Gathered {
+interface GatheredNumbers {
   name: string;
   isList: boolean;
   means: BatchMean[];
 }
 
-interface MeanOfMeans extends Gathered {
+interface MeanOfMeans extends GatheredNumbers {
   step: number;
 }
 
@@ -90,9 +91,9 @@ function mayReduceOtherwise(tree: SyntaxNode | null) {
 /** The numbers that a loop adds up or keeps, up to where the program divides them by their count. */
 function meansOfMeans(facts: RunFacts): MeanOfMeans[] {
   const out: MeanOfMeans[] = [];
-  const open = new Map<string, Gathered>();
+  const open = new Map<string, GatheredNumbers>();
   /** by statement */
-  const gatherings = statementTrees(facts.trace.program).map((tree) => tree && gatheredBy(tree));
+  const gatherings = statementTrees(facts.trace.program).map((tree) => tree && numbersGatheredBy(tree));
   if (!gatherings.some(Boolean)) return [];
   facts.steps.forEach(({ kind, skipped, stmt, frame }, step) => {
     if (skipped) open.clear();
@@ -120,7 +121,7 @@ function meansOfMeans(facts: RunFacts): MeanOfMeans[] {
 }
 
 /** What a statement adds the number of a tensor to, or appends it to; null for other statements. */
-function gatheredBy(tree: SyntaxNode): Omit<Gathered, "means"> | null {
+function numbersGatheredBy(tree: SyntaxNode): Omit<GatheredNumbers, "means"> | null {
   const call = bareExpression(tree);
   const isList = call !== null && calleeName(call) === "append";
   const [sum] = assignments(tree);
@@ -153,7 +154,7 @@ function sizeOfMean(facts: RunFacts, op: Operation) {
 }
 
 /** Whether a statement divides by how many means there are. */
-function isDivided(facts: RunFacts, tree: SyntaxNode, { name, isList, means }: Gathered, step: number) {
+function isDivided(facts: RunFacts, tree: SyntaxNode, { name, isList, means }: GatheredNumbers, step: number) {
   const { program } = facts.trace;
   const isGathered = (node: SyntaxNode | null) => pathText(node) === name;
   if (isList && callsIn(tree).some((call) => calleeName(call) === "mean" && isGathered(averagedNode(call))))
@@ -167,7 +168,7 @@ function isDivided(facts: RunFacts, tree: SyntaxNode, { name, isList, means }: G
     if (iterated === null) return numberOf(facts, divisor, step) === means.length;
     return [...statementsAround(program, facts.steps[means[0].step].stmt ?? -1)].some((stmt) => {
       const loop = loopHead(statementTree(program, stmt));
-      return loop && pathsIn(loop.iterable).some((path) => pathText(path) === iterated);
+      return loop && attributePathsIn(loop.iterable).some((path) => pathText(path) === iterated);
     });
   });
 }

@@ -3,7 +3,8 @@
  * rows for one.
  */
 
-import { byLine, codeFact, diagnosis, operationName, type Fix, type Operation, type RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, lineOfCandidate, operationName } from "../diagnosis.ts";
+import type { Fix, Operation, RunFacts } from "../diagnosis.ts";
 import { axesOf, isKnown, isParameterAxis, sizeOfAxis, originFactorsOf, type AxisUse } from "../facts/axes.ts";
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
 import { calleeName, callsIn, isTorchMember, receiver } from "../../syntax/expressions.ts";
@@ -11,7 +12,7 @@ import { childOf } from "../../syntax/tree.ts";
 import { moduleCallsOf } from "../../trace/module_calls.ts";
 
 /** a view that mixed axes, and what takes a mixed one for its own; n: the size of the axis that was meant */
-interface Mixing {
+interface AxisMixing {
   op: Operation;
   use: AxisUse;
   n: number;
@@ -55,7 +56,7 @@ export const FINDINGS = [
       const isOther = ({ step }: Operation) => !facts.steps[step].visit && !mixed.has(facts.steps[step].line);
       return facts.scan.operationsNamed(VIEW).filter((op) => isOther(op) && viewMethodName(facts, op));
     },
-    once: byLine,
+    once: lineOfCandidate,
     /** A view to the same sizes in another order, whatever reads it. */
     say: (facts, op) => {
       const [sizes, swapped] = shapesOf(facts, op).map((shape) => shape.filter((size) => size > 1));
@@ -115,7 +116,7 @@ function axesInOrder(from: number[], to: number[]): number[] | null {
  * The views after which an axis of several origins stands where one of a layer stood, with what reads it as that:
  * features, classes, steps, positions.
  */
-const mixingsOf = memoizePerRun((facts: RunFacts): Mixing[] => {
+const mixingsOf = memoizePerRun((facts: RunFacts): AxisMixing[] => {
   const axes = axesOf(facts);
   const found = axes.uses.flatMap((use) => {
     const { op, meant } = axes.displaced.get(use.axis) ?? {};

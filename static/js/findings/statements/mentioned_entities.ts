@@ -1,7 +1,7 @@
 /** What of the program a statement mentions, resolved to what it meant when it ran. */
 
 import { methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
-import { assignments, pathsIn } from "../../syntax/statements.ts";
+import { assignments, attributePathsIn } from "../../syntax/statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { RunFacts } from "../facts/run_facts.ts";
 
@@ -20,7 +20,7 @@ export function findMentionedEntities(
   nodes: SyntaxNode[] = [facts.syntax(step)].filter((tree) => tree !== null),
 ): MentionedEntity[] {
   const uidOfPath = uidsByName(facts, step);
-  return nodes.flatMap(pathsIn).flatMap((path) => {
+  return nodes.flatMap(attributePathsIn).flatMap((path) => {
     for (let node: SyntaxNode | undefined = path; node; node = node.children[0]) {
       const text = pathText(node) ?? "";
       const uid = uidOfPath.get(text);

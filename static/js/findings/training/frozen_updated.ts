@@ -42,7 +42,7 @@ export const FINDINGS = [
     kind: "frozen_updated",
     severity: "warning",
     lookedFor: "optimizers",
-    of: (facts) => groupBy(freezings(facts), ({ frozen }) => facts.steps[frozen].stmt ?? null),
+    of: (facts) => groupBy(parameterFreezes(facts), ({ frozen }) => facts.steps[frozen].stmt ?? null),
     /** `all` is what one statement froze. Null where a call of a module lies between, or where some stay frozen. */
     say: (facts, all) => {
       const [{ uid, frozen, undone }] = all;
@@ -112,7 +112,7 @@ function freezingStep(changes: FieldChange[], until: number) {
 }
 
 /** undone: the step that turned it on again; -1 where none did before the first backward */
-interface Freezing {
+interface ParameterFreeze {
   uid: string;
   frozen: number;
   undone: number;
@@ -121,7 +121,7 @@ interface Freezing {
 const MAX_NAMED_AS_FROZEN = 4;
 
 /** The parameters that were frozen before the first backward. */
-function freezings(facts: RunFacts): Freezing[] {
+function parameterFreezes(facts: RunFacts): ParameterFreeze[] {
   const [backward] = facts.backwardCalls;
   if (!backward) return [];
   return [...facts.index.moduleOfTensor.keys()].flatMap((uid) => {

@@ -109,7 +109,7 @@ function optionOfLoop(program: Program, stmt: number, name: string, option: stri
     const around = statementTree(program, outer);
     if (!around) return null;
     if (!loopHead(around) || !loopVariables(around).has(name)) continue;
-    const iterable = goneThrough(around, name);
+    const iterable = iteratedExpression(around, name);
     const owner = iterable && ownerOfCopiedGroups(iterable);
     return owner ? { variant: "copied_groups", owner, option, loop: statements[outer].line } : null;
   }
@@ -119,7 +119,7 @@ function optionOfLoop(program: Program, stmt: number, name: string, option: stri
     return !tree || nameUses(tree).bound.has(name);
   });
   const loop = statementTree(program, before);
-  const iterable = loop && goneThrough(loop, name);
+  const iterable = loop && iteratedExpression(loop, name);
   const read = iterable && attributeRead(iterable);
   return read?.attribute === "param_groups"
     ? { variant: "last_group", owner: read.object, option, loop: statements[before].line }
@@ -127,7 +127,7 @@ function optionOfLoop(program: Program, stmt: number, name: string, option: stri
 }
 
 /** What a loop goes through that gives a name each item; `enumerate` may count them. */
-function goneThrough(loop: SyntaxNode, name: string): SyntaxNode | null {
+function iteratedExpression(loop: SyntaxNode, name: string): SyntaxNode | null {
   const head = loopHead(loop);
   if (!head) return null;
   const isCounted = calleePath(head.iterable) === "builtins.enumerate";

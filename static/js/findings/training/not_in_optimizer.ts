@@ -15,7 +15,7 @@ export const FINDINGS: DiagnosisRow[] = [
 ];
 
 /** a parameter with gradients that nothing uses; added: the step of its first */
-interface UnheldParameter {
+interface UnoptimizedParameter {
   uid: string;
   owner: string;
   backwards: Set<string>;
@@ -43,8 +43,8 @@ function diagnoseModuleInNoOptimizer(facts: RunFacts): Diagnosis[] {
   const optimizers = steppingOptimizers(facts);
   if (!optimizers.length || misdirectedOptimizers(facts).length) return [];
   const replacing = new Set(facts.attributeChanges.flatMap(({ before, after }) => (before && after ? [after] : [])));
-  const byOptimizer = new Map<SteppingOptimizer, UnheldParameter[]>();
-  for (const parameter of unheldParameters(facts)) {
+  const byOptimizer = new Map<SteppingOptimizer, UnoptimizedParameter[]>();
+  for (const parameter of unoptimizedParameters(facts)) {
     if (replacing.has(parameter.owner) || replacing.has(parameter.uid)) continue; // see `parameter_detached`
     const shared = (optimizer: SteppingOptimizer) =>
       [...parameter.backwards].filter((uid) => optimizer.used.has(uid)).length >= MIN_ROUNDS;
@@ -61,7 +61,7 @@ function diagnoseModuleInNoOptimizer(facts: RunFacts): Diagnosis[] {
     if (optimizer && variant !== null) addToList(byOptimizer, optimizer, { ...parameter, variant });
   }
   return [...byOptimizer].flatMap(([optimizer, parameters]) => {
-    const byModule = new Map<string, UnheldParameter[]>();
+    const byModule = new Map<string, UnoptimizedParameter[]>();
     for (const parameter of parameters)
       addToList(byModule, outermostModuleWithout(facts, parameter.uid, optimizer.params), parameter);
     return [...byModule].map(([module, unheld]) => diagnosisOf(facts, optimizer, module, unheld));
@@ -81,7 +81,7 @@ function isMadeTwice({ uid, made, params }: SteppingOptimizer, optimizers: Stepp
  * Why a parameter should be in an optimizer: it came to require grad after the optimizer was made; it stands behind
  * what the optimizer trains (no variant); it stands before it, in another module, which may be meant. Null where it is.
  */
-function variantOf(facts: RunFacts, parameter: UnheldParameter, { made, params }: SteppingOptimizer) {
+function variantOf(facts: RunFacts, parameter: UnoptimizedParameter, { made, params }: SteppingOptimizer) {
   const { uid } = parameter;
   const unfrozen = facts.history
     .fieldChanges(uid, "requires_grad")
@@ -123,7 +123,7 @@ function steppingOptimizers(facts: RunFacts): SteppingOptimizer[] {
  * Parameters of modules in training that no optimizer ever has, that the program neither writes nor uses the gradients
  * of.
  */
-function unheldParameters(facts: RunFacts): UnheldParameter[] {
+function unoptimizedParameters(facts: RunFacts): UnoptimizedParameter[] {
   const held = new Set(
     facts.optimizers.flatMap(({ uid, made, stepped }) =>
       [made, ...stepped.map(({ step }) => step).slice(-1)].flatMap((step) => facts.parametersOf(uid, step)),
@@ -226,7 +226,12 @@ function isMadeOfParameters(facts: RunFacts, uid: string) {
 }
 
 /** A module that the program moves after another one, as an average, takes part in what backward goes through. */
-function averageDiagnosis(facts: RunFacts, { uid, added }: UnheldParameter, written: number, names: Facts): Diagnosis {
+function averageDiagnosis(
+  facts: RunFacts,
+  { uid, added }: UnoptimizedParameter,
+  written: number,
+  names: Facts,
+): Diagnosis {
   const used = facts.usesOf(uid).find(({ grad_mode }) => grad_mode)?.step ?? added;
   const move = { ...names, code: facts.statementFact(written) };
   return {
@@ -248,7 +253,7 @@ function diagnosisOf(
   facts: RunFacts,
   optimizer: SteppingOptimizer,
   owner: string,
-  parameters: UnheldParameter[],
+  parameters: UnoptimizedParameter[],
 ): Diagnosis {
   const [{ uid, added }] = parameters;
   const module = facts.nameFact(owner, added);

@@ -16,7 +16,7 @@ export const FINDINGS = [
   diagnosis({
     kind: "rate_jumps",
     severity: "warning",
-    of: jumps,
+    of: rateJumps,
     once: ({ step }, facts) => facts.lineOf(step),
     say: jumpDiagnosis,
   }),
@@ -43,7 +43,7 @@ const MIN_REMADE = 3;
 const FEW_STEPS = 2;
 
 /** A scheduler's construction that raised the rate of an optimizer that had a lower one. */
-interface Jump {
+interface RateJump {
   optimizer: Optimizer;
   step: number;
   /** the rate before and after, and the step at which it was lowered or loaded */
@@ -54,17 +54,17 @@ interface Jump {
   used: number;
 }
 
-function jumps(facts: RunFacts): Jump[] {
+function rateJumps(facts: RunFacts): RateJump[] {
   const constructions = facts.findInStatements((tree) =>
     callsIn(tree).flatMap((call) => (SCHEDULER.test(calleeName(call)) && callArgument(call, "optimizer", 0)) || []),
   );
   return constructions.flatMap(({ step, found }) => {
     const optimizer = facts.optimizerWith(facts.resolve(found, step) ?? "");
-    return (optimizer && jumpAt(facts, optimizer, step)) || [];
+    return (optimizer && rateJumpAt(facts, optimizer, step)) || [];
   });
 }
 
-function jumpAt(facts: RunFacts, optimizer: Optimizer, step: number): Jump | null {
+function rateJumpAt(facts: RunFacts, optimizer: Optimizer, step: number): RateJump | null {
   const rateAt = (at: number) => learningRateAt(facts, optimizer.uid, at);
   const [before, after, first] = [rateAt(step - 1), rateAt(step), rateAt(optimizer.made)];
   if (before === null || after === null || first === null || !(before < after && before > 0 && before < first))
@@ -86,7 +86,7 @@ function lastChange(facts: RunFacts, { uid, made }: Optimizer, step: number, rat
   return null;
 }
 
-function jumpDiagnosis(facts: RunFacts, { optimizer, step, before, after, lowered, used }: Jump): Diagnosis {
+function jumpDiagnosis(facts: RunFacts, { optimizer, step, before, after, lowered, used }: RateJump): Diagnosis {
   const x = facts.nameFact(optimizer.uid, step);
   const isLoaded = methodCalls(facts.syntax(lowered), "load_state_dict").length > 0;
   return {

@@ -2,8 +2,8 @@
  * The strip of a row: the cells of a storage in the room that there is, wrapped or as colours where numbers don't fit.
  */
 
-import { unqualifiedDtype } from "../../trace/reads.ts";
-import { storageElementCount } from "./big_storage.ts";
+import { itemsize, unqualifiedDtype } from "../../trace/reads.ts";
+import type { Cell } from "../../trace/entities.ts";
 import type { Storage } from "../../trace/wire.ts";
 
 /** the cells of a storage under one dtype; y from the strip's top */
@@ -223,4 +223,16 @@ export function cellRect(band: CellBand, i: number) {
 export function bandOfDtype(strip: CellStrip, dtype: string | null | undefined) {
   const plain = unqualifiedDtype(dtype);
   return strip.bands.find((band) => unqualifiedDtype(band.dtype) === plain) ?? strip.bands[0];
+}
+
+/** The elements of a storage too big to list that a trace knows, sorted. */
+export function cellsOfWindows(windows: [number, Cell[]][]): { i: number; value: Cell }[] {
+  return windows
+    .flatMap(([from, values]) => values.map((value, k) => ({ i: from + k, value })))
+    .sort((a, b) => a.i - b.i);
+}
+
+/** How many elements of a dtype a storage has. */
+export function storageElementCount(storage: Storage, dtype: string) {
+  return Math.floor((storage.nbytes ?? 0) / itemsize(dtype));
 }

@@ -26,7 +26,7 @@ import { sortInputsFirst } from "./run_rows.ts";
 import type { GraphNode, LoomRow, StorageReader, StorageWrite } from "./run_row.ts";
 import type { LoomPlan, NodeDot, WriteBox, HandleBox, ReadLine } from "./loom_plan.ts";
 
-interface Content {
+interface RowContent {
   handles: HandleBox[];
   writes: WriteBox[];
   dots: NodeDot[];
@@ -43,7 +43,7 @@ export function placeLoomRow(plan: LoomPlan, row: LoomRow, r: number, top: numbe
   const maxBesideTurn = row.turn ? Math.max(10, maxCharacters - row.turn.length - 1) : maxCharacters;
   const rowTop = top + (row.skipped ? SKIPPED_ITERATIONS_HEIGHT : 0);
   const readers = readersWithRoom(plan, row, r);
-  const content: Content = { handles: [], writes: [], dots: [], hidden: readers.hidden };
+  const content: RowContent = { handles: [], writes: [], dots: [], hidden: readers.hidden };
   const isQuietRow =
     isEventlessRow(row) &&
     columns.shelfCount(r) === 1 &&
@@ -119,7 +119,7 @@ function placeRowShelves(
   r: number,
   readers: StorageReader[],
   y: number,
-  content: Content,
+  content: RowContent,
 ) {
   const { columns } = plan;
   const makers = new Set(row.nodes);
@@ -156,7 +156,13 @@ function setShelfHeights({ shelves, columns }: LoomPlan, r: number, top: number,
 }
 
 /** Handles that no node of the row made. */
-function placeHandlesWithoutNode(plan: LoomPlan, r: number, readers: StorageReader[], y: number, { handles }: Content) {
+function placeHandlesWithoutNode(
+  plan: LoomPlan,
+  r: number,
+  readers: StorageReader[],
+  y: number,
+  { handles }: RowContent,
+) {
   return packBoxesIntoLines(
     readers,
     ({ entity }) => entity.storage,
@@ -187,7 +193,7 @@ function assignNodeLinesToShelves(
   r: number,
   madeReaders: StorageReader[],
   shelfOf: (storage: string | null | undefined) => number,
-  { dots }: Content,
+  { dots }: RowContent,
 ): NodeLine[] {
   const { nodes } = plan.run;
   const list = sortInputsFirst(row.nodes, plan.run).filter((uid) => {
@@ -210,7 +216,7 @@ function placeNodesWithHandles(
   lines: NodeLine[],
   madeReaders: StorageReader[],
   y: number,
-  { handles, dots }: Content,
+  { handles, dots }: RowContent,
 ) {
   const { nodes } = plan.run;
   for (const { nodes: group, inline } of lines) {
@@ -258,7 +264,7 @@ function groupNodesIntoLines(list: string[], madeReaders: StorageReader[]): stri
   return lines;
 }
 
-function placeStorageWrites({ columns }: LoomPlan, r: number, list: StorageWrite[], y: number, { writes }: Content) {
+function placeStorageWrites({ columns }: LoomPlan, r: number, list: StorageWrite[], y: number, { writes }: RowContent) {
   return packBoxesIntoLines(
     list,
     ({ storage }) => storage,

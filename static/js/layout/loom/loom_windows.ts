@@ -9,7 +9,7 @@ import { columnsOfGroup, groupWidth, type ColumnGroup } from "./loom_column_grou
 import { MAX_SHELVES_PER_ROW } from "./loom_sizes.ts";
 import type { LoomRows, LoomRow } from "./run_row.ts";
 
-interface Claim {
+interface GroupRequest {
   group: ColumnGroup;
   width: number;
   /** those that touch it */
@@ -24,7 +24,7 @@ interface Claim {
 
 /** a group that has its place */
 interface PlacedGroup {
-  claim: Claim;
+  claim: GroupRequest;
   x: number;
   /** its first shelf */
   from: number;
@@ -32,7 +32,7 @@ interface PlacedGroup {
   used: number;
 }
 
-interface Touches {
+interface TouchedStorages {
   /** storages that a row made, wrote or read anew */
   required: string[];
   /** those of which it saved the values */
@@ -40,7 +40,7 @@ interface Touches {
 }
 
 /** What each row touches, what matters most first. */
-export function storagesTouchedByRow(runRows: LoomRows): Touches[] {
+export function storagesTouchedByRow(runRows: LoomRows): TouchedStorages[] {
   const storagesOfCounter = new Map<string, string[]>();
   for (const life of runRows.storages.values())
     for (const counterUid of life.counters)
@@ -73,7 +73,7 @@ function storagesMadeByNodes(row: LoomRow, runRows: LoomRows) {
  */
 export function shareOfRowsThatFit(
   groups: ColumnGroup[],
-  touches: Touches[],
+  touches: TouchedStorages[],
   maxWidth: number,
   rowsBefore = 0,
 ): number {
@@ -102,12 +102,12 @@ function groupByStorage(groups: ColumnGroup[]): Map<string, ColumnGroup> {
 
 export function timeSharedColumns(
   groups: ColumnGroup[],
-  touches: Touches[],
+  touches: TouchedStorages[],
   left: number,
   maxWidth: number,
 ): StorageColumns {
   const columns = new StorageColumns(left, touches.length);
-  const claims = claimsByStorage(groups, touches);
+  const claims = requestByStorage(groups, touches);
   const windows = new TimeSharedGroups(maxWidth);
   touches.forEach(({ required, preferred }, r) => {
     columns.firstShelfOfRow[r] = windows.shelf;
@@ -147,12 +147,12 @@ class TimeSharedGroups {
     this.maxWidth = maxWidth;
   }
 
-  isGroupPlaced(claim: Claim | undefined) {
+  isGroupPlaced(claim: GroupRequest | undefined) {
     return this.open.some((placedGroup) => placedGroup.claim === claim);
   }
 
   /** Make a group stand on this shelf of row r; false where there is no room beside what stands on it already. */
-  placeGroup(claim: Claim, r: number) {
+  placeGroup(claim: GroupRequest, r: number) {
     const earlierGroup = this.open.find((placedGroup) => placedGroup.claim === claim);
     if (earlierGroup) {
       earlierGroup.used = this.shelf;
@@ -179,8 +179,8 @@ class TimeSharedGroups {
 }
 
 /** By storage, what its group asks for. */
-function claimsByStorage(groups: ColumnGroup[], touches: Touches[]): Map<string, Claim> {
-  const claims = new Map<string, Claim>();
+function requestByStorage(groups: ColumnGroup[], touches: TouchedStorages[]): Map<string, GroupRequest> {
+  const claims = new Map<string, GroupRequest>();
   for (const group of groups) {
     const list = [...group.values.columns, ...(group.grads?.columns ?? [])];
     const until = Math.max(...list.map(({ to }) => to));
@@ -203,7 +203,7 @@ function overlapsGroup({ x: from, claim }: PlacedGroup, x: number, width: number
 /** Where nobody stands, else where those stand that it costs least to send away; null where none may be. */
 function cheapestGroupX(
   placedGroups: PlacedGroup[],
-  { width, wish }: Claim,
+  { width, wish }: GroupRequest,
   maxWidth: number,
   cost: (held: PlacedGroup) => number,
 ): number | null {

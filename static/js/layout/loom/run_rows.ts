@@ -2,7 +2,7 @@
  * What a run did, row by row: a row is an executed statement, with the visits of its backward; steps turned into rows.
  */
 
-import { loomGradientChip } from "../text/chip.ts";
+import { loomGradientChip } from "../text/grad_chip.ts";
 import { recordRowChanges } from "./loom_row_changes.ts";
 import { skippedStatements } from "../../trace/steps/skipped_iterations.ts";
 import type { OpenTrace } from "../../trace/state.ts";

@@ -111,8 +111,10 @@ function frameHeadingItem(memoryStep: MemoryStep, uid: string, key: string): Hea
 }
 
 /** One that is in a `.grad` has arrived. */
-function isGradientOnItsWay({ owners }: MemoryStep, { purpose, uids }: RowBlock) {
-  return (purpose?.words === "gradient" || purpose?.words === "gradientFor") && !uids.some((uid) => owners.has(uid));
+function isGradientInFlight({ owners }: MemoryStep, { purpose, uids }: RowBlock) {
+  return (
+    (purpose?.labelKey === "gradient" || purpose?.labelKey === "gradientFor") && !uids.some((uid) => owners.has(uid))
+  );
 }
 
 /** At the foot: what has no name. */
@@ -123,7 +125,7 @@ function namelessItems(memoryStep: MemoryStep, nameless: RowBlock[], foldsGradie
     const foldKind = block.purpose?.foldKind ?? "unnamed";
     const key = `nameless ${foldKind}`;
     const isOpen = memoryStep.options.toggled.has(key);
-    const isOnEdge = foldsGradients && isGradientOnItsWay(memoryStep, block);
+    const isOnEdge = foldsGradients && isGradientInFlight(memoryStep, block);
     if ((!block.hot || isOnEdge) && !isOpen && !block.uids.includes(memoryStep.options.selected ?? "")) {
       const fold = folds.get(key) ?? { kind: "fold", key, blocks: [], foldKind };
       fold.blocks.push(block);

@@ -10,27 +10,27 @@ import type { MemoryStep } from "./memory_step.ts";
 import type { RowBlock, UnnamedStoragePurpose } from "./memory_parts.ts";
 
 export function createUnnamedStoragePurposeFinder(memoryStep: MemoryStep): (block: RowBlock) => UnnamedStoragePurpose {
-  const gradients = gradientsOnTheWay(memoryStep);
+  const gradients = gradientsInFlight(memoryStep);
   return (block) => {
     const gradientOnWay = gradients.get(block.key);
     if (gradientOnWay) {
       const { to, shape, arrived: hasArrived } = gradientOnWay;
       const gradient = block.uids.find((uid) => hasShape(memoryStep.entities.get(uid), shape));
       const foldKind = hasArrived ? "unnamed" : "flight";
-      if (!to) return { foldKind, words: "gradient", name: "", gradient };
-      return { foldKind, words: "gradientFor", name: gradientTargetName(memoryStep, to), gradient };
+      if (!to) return { foldKind, labelKey: "gradient", name: "", gradient };
+      return { foldKind, labelKey: "gradientFor", name: gradientTargetName(memoryStep, to), gradient };
     }
     const ownerUid = block.uids.map((uid) => memoryStep.owners.get(uid)).find((uid) => uid !== undefined);
     if (ownerUid)
-      return { foldKind: "flight", words: "gradientOfName", name: nameInSentences(memoryStep, ownerUid) ?? "" };
+      return { foldKind: "flight", labelKey: "gradientOfName", name: nameInSentences(memoryStep, ownerUid) ?? "" };
     const [pin] = block.pins;
-    if (pin) return { foldKind: "kept", words: "keptBy", name: nodeDisplayName(memoryStep, pin.node) };
+    if (pin) return { foldKind: "kept", labelKey: "keptBy", name: nodeDisplayName(memoryStep, pin.node) };
     for (const uid of block.uids) {
       const handle = memoryStep.entities.get(uid);
       if (isHandle(handle) && handle.grad_fn)
-        return { foldKind: "unnamed", words: "madeBy", name: nodeDisplayName(memoryStep, handle.grad_fn) };
+        return { foldKind: "unnamed", labelKey: "madeBy", name: nodeDisplayName(memoryStep, handle.grad_fn) };
     }
-    return { foldKind: "unnamed", words: null, name: "" };
+    return { foldKind: "unnamed", labelKey: null, name: "" };
   };
 }
 
@@ -43,7 +43,7 @@ function nodeDisplayName(memoryStep: MemoryStep, uid: string) {
   return memoryStep.model.nodeNames.get(uid) ?? operationNameOfNode((node?.kind === "node" && node.name) || uid);
 }
 
-interface GradientOnWay {
+interface GradientInFlight {
   /** the node that it goes to, empty for what a node begins with */
   to: string;
   shape: number[];
@@ -52,8 +52,8 @@ interface GradientOnWay {
 }
 
 /** Storages that the backwards under way hand from node to node. */
-function gradientsOnTheWay(memoryStep: MemoryStep): Map<string, GradientOnWay> {
-  const out = new Map<string, GradientOnWay>();
+function gradientsInFlight(memoryStep: MemoryStep): Map<string, GradientInFlight> {
+  const out = new Map<string, GradientInFlight>();
   const { trace, index } = memoryStep.model.opened;
   for (const [uid, entity] of memoryStep.entities) {
     if (entity.kind !== "backward") continue;

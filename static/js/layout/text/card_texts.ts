@@ -7,7 +7,7 @@ import type { Container, Handle } from "../../trace/entities.ts";
 import type { Entities } from "../../trace/state.ts";
 import type { Value } from "../../trace/wire.ts";
 
-interface Entry {
+interface CardEntry {
   key: string;
   value: Value;
   text: string;
@@ -36,8 +36,8 @@ export function objectTypeText(object: Container) {
 }
 
 /** The entries of an object's card. */
-export function objectCardEntries(object: Container, entities: Entities): Entry[] {
-  const out: Entry[] = [];
+export function objectCardEntries(object: Container, entities: Entities): CardEntry[] {
+  const out: CardEntry[] = [];
   const items = object.items ?? [];
   const attrs = Object.entries(object.attrs ?? {});
   /** Two keys that are written alike are two entries all the same. */

@@ -1,6 +1,4 @@
-/**
- * A gradient as a chip that fits its room: as many of its elements as there is room for, in words where there is none.
- */
+/** A gradient as a chip: as many of its first elements as there is room for, in words where there is none. */
 
 import { shortNumberText, tupleText, truncateText } from "../../trace/format.ts";
 import { textWidth } from "./metrics.ts";
@@ -51,4 +49,21 @@ export function fittedGradientChip(grad: Pick<Grad, "shape" | "cells">, maxWidth
 function measureGradientChip(texts: string[], cells: GradientChip["cells"], font: number): GradientChip {
   const widths = texts.map((text) => Math.max(18, Math.ceil(textWidth(text, font)) + Math.round(font * 0.6)));
   return { texts, cells, widths, width: widths.reduce((sum, width) => sum + width, 0), font };
+}
+
+/** In the loom, where a chip has the room that it needs. `shown` are the elements of the first texts. */
+export function loomGradientChip(grad: Pick<Grad, "shape" | "cells">): {
+  texts: string[];
+  shown: Cell[];
+  widths: number[];
+  width: number;
+} {
+  const cells = grad.cells ?? null;
+  const shown = cells ? cells.slice(0, cells.length > 4 ? 3 : 4) : [];
+  const texts = shown.map((value) => shortNumberText(value, 4));
+  if (!cells) texts.push(tupleText(grad.shape ?? []));
+  else if (cells.length > shown.length) texts.push("…");
+  else if (!cells.length) texts.push("∅");
+  const widths = texts.map((text) => Math.max(20, Math.ceil(textWidth(text, 10.5)) + 7));
+  return { texts, shown, widths, width: widths.reduce((sum, width) => sum + width, 0) };
 }

@@ -2,7 +2,7 @@
 
 import { maxLeafLabelLength } from "../../layout/graph/attached_leaves.ts";
 import { classNames, h } from "../../browser/svg.ts";
-import { pathMark, rectMark, textMark, titleMark } from "../../browser/shapes.ts";
+import { focusable, pathMark, rectMark, textMark, titleMark } from "../../browser/shapes.ts";
 import { gradientChipMark } from "./graph_grad.ts";
 import { visitOrderMark, gradientSumCountMark } from "./node_parts.ts";
 import { textThatFits, leafLabelThatFits } from "./graph_texts.ts";
@@ -17,9 +17,7 @@ import type { NodePlace, AttachedLeafPlace, ReshapingNodePlace } from "../../lay
 export function attachedLeafMark(renderContext: RenderContext, row: NodePlace, dock: AttachedLeafPlace) {
   const showsSum = dock.met > 1 && !dock.again;
   const hasSeveralEdges = dock.dock.ks.length > 1;
-  return h(
-    "g",
-    { key: `dock ${dock.leaf} ${dock.dock.ks.join()}` },
+  return h("g", { key: `dock ${dock.leaf} ${dock.dock.ks.join()}` }, [
     dock.shapings.map((shaping) => reshapingNodeMark(renderContext, shaping, row.y)),
     leafNodeMark(renderContext, dock, row.y),
     showsSum &&
@@ -29,7 +27,7 @@ export function attachedLeafMark(renderContext: RenderContext, row: NodePlace, d
         hasSeveralEdges ? dock.x - 12 : dock.x + dock.w + 10,
         dock.cy - row.y,
       ),
-  );
+  ]);
 }
 
 /** A node that brings a parameter into shape. */
@@ -46,10 +44,7 @@ function reshapingNodeMark({ snap }: RenderContext, shaping: ReshapingNodePlace,
       key: `node ${uid}`,
       class: classNames("node shaping", turn?.state, node?.released && "released", isNew && "fresh"),
       "data-node": uid,
-      target: { kind: "node", uid, variable: null },
-      tabindex: "0",
-      role: "group",
-      "aria-label": node?.name ?? uid,
+      ...focusable({ kind: "node", uid, variable: null }, "group", node?.name ?? uid),
     },
     rectMark("node-box", x, y, w, height, { key: "box", rx: 5 }),
     textMark(
@@ -113,11 +108,9 @@ function leafNodeMark(
 
 /** A leaf that no living node reads. */
 export function unreadLeafMark(renderContext: RenderContext, place: UnreadLeafPlace) {
-  return h(
-    "g",
-    { key: `row ${place.leaf}`, class: "graph-row moves", transform: `translate(0 ${place.y})` },
+  return h("g", { key: `row ${place.leaf}`, class: "graph-row moves", transform: `translate(0 ${place.y})` }, [
     leafNodeMark(renderContext, place, place.y),
     place.grad && gradientChipMark(renderContext.labels, place.grad, place.y),
     place.grad && pathMark("arrow", `M${place.x + place.w + 2} ${place.cy - place.y}l9 -4.5v9z`, "arrow"),
-  );
+  ]);
 }

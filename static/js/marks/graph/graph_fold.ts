@@ -58,10 +58,8 @@ export function unreadLeavesLineMark(labels: StageLabels, line: NonNullable<Unre
 export function graphTitleMark(labels: StageLabels, { key, y, name, backward }: GraphTitlePlace, w: number) {
   const text = name ? labels.graphOf.replace("{name}", name) : labels.graphUnnamed;
   const state = backward === "here" ? ` · ${labels.backwardHere}` : backward ? ` · ${labels.backwardDone}` : "";
-  return h(
-    "g",
-    { key: `title ${key}`, class: "graph-title moves", transform: `translate(0 ${y})` },
+  return h("g", { key: `title ${key}`, class: "graph-title moves", transform: `translate(0 ${y})` }, [
     h("text", { key: "text", x: 8, y: 14, "font-size": 12 }, textThatFits(text + state, w - 16, 12)),
     pathMark("rule", `M8 18.5H${w - 8}`, "rule"),
-  );
+  ]);
 }

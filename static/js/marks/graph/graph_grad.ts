@@ -42,9 +42,7 @@ export function gradientChipMark(labels: StageLabels, place: GradientPlace, top:
   });
   parts.push(rectMark("chip-frame", x, y, w, height, { key: "frame", rx: 3 }));
   parts.push(titleMark(`${labels.gradient} ${gradientChipTitle(grad, to?.text ?? "")}`));
-  return h(
-    "g",
-    { key: `grad ${key}` },
+  return h("g", { key: `grad ${key}` }, [
     place.adds &&
       textMark("grad-adds", x - 9, y + height / 2 + chip.font * 0.36, "+", { key: "adds", size: chip.font }),
     to && textMark("grad-to", to.x, y + height / 2 + 4.3, to.text, { key: "to", size: 12 }),
@@ -65,7 +63,7 @@ export function gradientChipMark(labels: StageLabels, place: GradientPlace, top:
       },
       parts,
     ),
-  );
+  ]);
 }
 
 function gradientChipTitle(grad: Grad, to: string) {

@@ -1,17 +1,26 @@
 /** A node of the graph pane: its box and turn, the name of its tensor, what it saved, and the gradients around it. */
 
+import { fullNumberText } from "../../trace/format.ts";
 import { fittedText } from "../../layout/text/fitted_text.ts";
 import { BROKEN_SLOT_STATES } from "../../trace/trace_index.ts";
 import { GRAPH_WORD_FONT_SIZE } from "../../layout/graph/graph_sizes.ts";
 import { classNames, h } from "../../browser/svg.ts";
-import { circleMark, pathMark, rectMark, textMark, titleMark, transformToHeight } from "../../browser/shapes.ts";
+import {
+  focusable,
+  circleMark,
+  pathMark,
+  rectMark,
+  textMark,
+  titleMark,
+  transformToHeight,
+} from "../../browser/shapes.ts";
 import { attachedLeafMark } from "./attached_leaf_mark.ts";
 import { gradientChipMark } from "./graph_grad.ts";
 import { textThatFits } from "./graph_texts.ts";
 import type { Node } from "../../trace/wire.ts";
 import type { RenderContext } from "../render_context.ts";
 import { gradientSumCountMark, visitOrderMark } from "./node_parts.ts";
-import { savedSlotTitle, savedSlotWords, nodeTooltip } from "./node_words.ts";
+import type { StageLabels } from "../labels.ts";
 import type { NodePlace, SlotPlace, TextPlace } from "../../layout/graph/graph_places.ts";
 
 /** A node with its leaves and gradients, drawn from its box's height. `railed`: its graph has rails. */
@@ -42,10 +51,7 @@ function graphNodeMark(renderContext: RenderContext, row: NodePlace, railed: boo
       key: "node",
       class: classNames("node", turn?.state, node.released && "released", isNew && "fresh", node.custom && "custom"),
       "data-node": uid,
-      target: { kind: "node", uid, variable: null },
-      tabindex: "0",
-      role: "group",
-      "aria-label": `${row.name}${row.tag ? ` ${row.tag.text}` : ""}`,
+      ...focusable({ kind: "node", uid, variable: null }, "group", `${row.name}${row.tag ? ` ${row.tag.text}` : ""}`),
     },
     railed && row.dot && railDotMark(renderContext, row, cy),
     rectMark("node-box", x, 0, w, height, { key: "box", rx: 6 }),
@@ -81,9 +87,7 @@ function hiddenGradientCountMark(row: NodePlace) {
 }
 
 function tensorNamesMark(tag: TextPlace, rowY: number) {
-  return h(
-    "g",
-    { key: "tag" },
+  return h("g", { key: "tag" }, [
     rectMark("node-tag", tag.x, tag.y - rowY, tag.w, tag.h, { key: "box", rx: 4 }),
     textMark(
       "node-tag-text",
@@ -92,16 +96,14 @@ function tensorNamesMark(tag: TextPlace, rowY: number) {
       textThatFits(tag.text, tag.w - 8, tag.font),
       { key: "text", size: tag.font },
     ),
-  );
+  ]);
 }
 
 function nodeFlagMark(flag: TextPlace, i: number, rowY: number) {
-  return h(
-    "g",
-    { key: `flag ${i}`, class: "node-flag" },
+  return h("g", { key: `flag ${i}`, class: "node-flag" }, [
     h("rect", { key: "box", x: flag.x, y: flag.y - rowY, width: flag.w, height: flag.h, rx: 3 }),
     h("text", { key: "text", x: flag.x + 4, y: flag.y - rowY + 13, "font-size": flag.font }, flag.text),
-  );
+  ]);
 }
 
 /** A saved slot. */
@@ -135,21 +137,46 @@ function savedSlotMark({ labels, events, snap }: RenderContext, node: string, sl
 
 /** Saved slots that have no room. */
 function hiddenSlotCountMark({ x, y, w, h: height, keys }: NonNullable<NodePlace["moreSlots"]>, rowY: number) {
-  return h(
-    "g",
-    { key: "more slots", class: "slot-more", "data-slots": keys.join(" ") },
+  return h("g", { key: "more slots", class: "slot-more", "data-slots": keys.join(" ") }, [
     h("text", { x: x + w / 2, y: y - rowY + height / 2 + 4.3, "font-size": GRAPH_WORD_FONT_SIZE }, `+${keys.length}`),
     titleMark(keys.map((key) => key.slice(key.indexOf(":") + 1)).join(", ")),
-  );
+  ]);
 }
 
 /** Where a backward begins. */
 function backwardStartMark(row: NodePlace) {
   const x = row.x + 12;
-  return h(
-    "g",
-    { key: "seed", class: "graph-seed" },
+  return h("g", { key: "seed", class: "graph-seed" }, [
     pathMark("edge-line", `M${x} ${row.h}v17`, "line"),
     pathMark("arrow", `M${x} ${row.h + 1}l-4.5 8h9z`, "arrow"),
-  );
+  ]);
+}
+
+/** `outputs` are the names of what the node made. */
+function nodeTooltip(name: string, uid: string, outputs: string[], node: Node | undefined) {
+  const attrs = Object.entries(node?.attrs ?? {}).map(([attr, value]) => `${attr} = ${fullNumberText(value)}`);
+  const names = outputs.length ? [`→ ${outputs.join(", ")}`] : [];
+  return [`${name} ${uid}`, ...names, ...attrs].join("\n");
+}
+
+/** What a slot keeps: a name of the program, and what is wrong with it. */
+function savedSlotWords(labels: StageLabels, { state, saved, head, now }: SlotPlace) {
+  const name = head || labels.unnamedResult;
+  if (now !== null)
+    return `${name}: ${labels.keptVersion.replace("{v}", String(saved.expected ?? "?")).replace("{now}", String(now))}`;
+  if (state === "changed") return `${name}: ${labels.otherBytes}`;
+  return state === "ok" || state === "freed" ? name : `${name} ${state}`;
+}
+
+/** Torch's own name of a slot first, then all that there is to say of it. */
+function savedSlotTitle(labels: StageLabels, slot: SlotPlace) {
+  if (slot.state === "freed") {
+    const name = slot.dot ? "" : `: ${savedSlotWords(labels, slot)}`;
+    return `${slot.slot}${name} · ${labels.released}`;
+  }
+  const version =
+    typeof slot.saved.expected === "number" && slot.now === null
+      ? ` · ${labels.versionKept.replace("{v}", String(slot.saved.expected))}`
+      : "";
+  return `${slot.slot}: ${savedSlotWords(labels, slot)}${version}`;
 }

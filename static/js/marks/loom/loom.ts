@@ -243,13 +243,11 @@ function unnamedStorageCountMarks({ plan }: LoomScene, rows: number[]) {
     const { y, h: height } = plan.rows[r];
     const width = n ? 4 + ((unnamed.w - 14) * unnamed.bytes[r]) / Math.max(1, unnamed.most) : 0;
     return [
-      h(
-        "g",
-        { key: `unnamed ${r}`, class: "loom-unnamed" },
+      h("g", { key: `unnamed ${r}`, class: "loom-unnamed" }, [
         n > 0 && rectMark("loom-band", unnamed.x, y, width, height, "bar"),
         changed && textMark("loom-note", unnamed.x + 4, y + 14, String(n), "count"),
         titleMark(`${n} · ${bytesText(unnamed.bytes[r])}`),
-      ),
+      ]),
     ];
   });
 }

@@ -8,19 +8,13 @@ import { CHARACTER_WIDTH_EM, textWidth } from "../../layout/text/metrics.ts";
 import { findEntity, type Cell } from "../../trace/entities.ts";
 import { classNames, h, type VNode } from "../../browser/svg.ts";
 import { pathMark, rectMark, textMark, titleMark } from "../../browser/shapes.ts";
+import type { Rect } from "../../layout/pane.ts";
 import type { UnnamedColumn } from "../../layout/loom/loom_unnamed.ts";
 import type { Snapshot } from "../../trace/state.ts";
 import type { Storage, Summary } from "../../trace/wire.ts";
 import type { LoomLabels } from "../labels.ts";
 import type { LoomScene } from "./loom_scene.ts";
 import type { LoomPlan } from "../../layout/loom/loom_plan.ts";
-
-interface Box {
-  x: number;
-  y: number;
-  w: number;
-  h: number;
-}
 
 const HEAD_VALUES_TOP = 44;
 const HEAD_VALUES_HEIGHT = 32;
@@ -34,12 +28,7 @@ export function numberTextThatFits(value: Cell | null | undefined, w: number, ma
   return { text, size: Math.min(usualSize, (w - 2) / (Math.max(1, Array.from(text).length) * CHARACTER_WIDTH_EM)) };
 }
 
-function valueTintMark(
-  value: Cell | null | undefined,
-  largest: number,
-  box: { x: number; y: number; w: number; h: number },
-  key: string,
-) {
+export function valueTintMark(value: Cell | null | undefined, largest: number, box: Rect, key: string) {
   if (typeof value !== "number" || value === 0 || !largest) return null;
   return rectMark(classNames("wash", value < 0 ? "neg" : "pos"), box.x, box.y, box.w, box.h, {
     key,
@@ -47,12 +36,12 @@ function valueTintMark(
   });
 }
 
-function largestMagnitude(values: (Cell | null)[]) {
+export function largestMagnitude(values: (Cell | null)[]) {
   return values.reduce((largest: number, v) => (typeof v === "number" ? Math.max(largest, Math.abs(v)) : largest), 0);
 }
 
 /** Many values as stripes; one stripe for several shows the largest of them. */
-function valueStripeMarks(values: (Cell | null)[], box: { x: number; y: number; w: number; h: number }) {
+function valueStripeMarks(values: (Cell | null)[], box: Rect) {
   const stripeWidth = box.w / Math.max(1, values.length);
   const valuesPerStripe = Math.max(1, Math.ceil(MIN_STRIPE_WIDTH / stripeWidth));
   const maxMagnitude = largestMagnitude(values);
@@ -111,26 +100,22 @@ export function loomHeadMarks({ plan, opened, i, labels }: LoomScene, shelf: num
 /** A storage that is not there at the step, over the rows in which it is. */
 function absentStorageMark(name: string, column: StorageColumn) {
   const { x, w, uid } = column;
-  return h(
-    "g",
-    { key: `head ${uid}`, class: "loom-storage absent", "data-loom-absent": uid },
+  return h("g", { key: `head ${uid}`, class: "loom-storage absent", "data-loom-absent": uid }, [
     textMark("loom-uid", x, 22, namesThatFit(name || uid, Math.floor((column.right - x - 4) / 7.3)), "name"),
     rectMark("loom-frame ghost", x, HEAD_VALUES_TOP, w, HEAD_VALUES_HEIGHT, { key: "frame", rx: 4 }),
-  );
+  ]);
 }
 
 /** How many storages without a name there are at the step's row. */
 function unnamedColumnHeadMark(plan: LoomPlan, i: number, labels: LoomLabels) {
   const unnamed = plan.unnamed as UnnamedColumn;
   const row = plan.run.rowOfStep[i] ?? plan.rows.length - 1;
-  return h(
-    "g",
-    { key: "unnamed", class: "loom-storage" },
+  return h("g", { key: "unnamed", class: "loom-storage" }, [
     textMark("loom-note", unnamed.x, 22, labels.unnamed, "name"),
     textMark("loom-axis", unnamed.x + 4, 58, String(unnamed.counts[row]), "count"),
     textMark("loom-note", unnamed.x + 4, 73, bytesText(unnamed.bytes[row]), "bytes"),
     titleMark(labels.unnamed_title),
-  );
+  ]);
 }
 
 function storageHeadMark(
@@ -151,9 +136,7 @@ function storageHeadMark(
   const hazardBox = { x: box.x - 2.5, y: box.y - 2.5, w: box.w + 5, h: box.h + 5 };
   const ownerUid = plan.run.storages.get(uid)?.owner;
   const [dtype, values] = (Object.entries(storage.cells ?? {})[0] ?? ["", []]) as [string, Cell[]];
-  return h(
-    "g",
-    { key: `head ${uid}`, class: "loom-storage", "data-loom-storage": uid },
+  return h("g", { key: `head ${uid}`, class: "loom-storage", "data-loom-storage": uid }, [
     storageTitleMarks(name, storage, column, isFreed, labels),
     isWritten && h("rect", { key: "halo", class: "loom-halo", ...halo }),
     h("rect", { key: "paper", class: "loom-paper", ...rect }),
@@ -167,7 +150,7 @@ function storageHeadMark(
       rx: 4,
     }),
     [...column.rails].map(([counter, x]) => counterBadgeMark(snap, counter, x)),
-  );
+  ]);
 }
 
 /** A storage's name, and behind it its uid, dtypes and bytes. */
@@ -229,7 +212,7 @@ function storageValueMarks(values: Cell[], dtype: string, column: StorageColumn)
 }
 
 /** What there is of a storage without cells: its strip of colours, its least and its largest value. */
-function storageSummaryMarks(summary: Summary, box: Box) {
+function storageSummaryMarks(summary: Summary, box: Rect) {
   const text = (["min", "max"] as const)
     .map((name) => `${name} ${summary[name] == null ? "–" : shortNumberText(summary[name], 6)}`)
     .join("  ");
@@ -241,7 +224,7 @@ function storageSummaryMarks(summary: Summary, box: Box) {
 }
 
 /** The hatching of a write that no counter tells of. */
-export function silentWriteHatchMarks({ x, y, w, h: height }: Box, rx: number) {
+export function silentWriteHatchMarks({ x, y, w, h: height }: Rect, rx: number) {
   return ["", "stripes"].map((layer) =>
     rectMark(classNames("loom-hazard", layer), x, y, w, height, { key: `hazard ${layer}`, rx }),
   );

@@ -1,9 +1,10 @@
 /** The loom's nodes: a dot on its lane, its name, what it saved, and the gradient that reached it. */
 
-import { loomGradientChip } from "../../layout/text/chip.ts";
+import { loomGradientChip } from "../../layout/text/grad_chip.ts";
 import { encodedValueJson, truncateText } from "../../trace/format.ts";
 import { BOLD_WIDTH_FACTOR } from "../../layout/loom/loom_sizes.ts";
 import { CHARACTER_WIDTH_EM, textWidth } from "../../layout/text/metrics.ts";
+import { largestMagnitude, valueTintMark } from "./loom_head.ts";
 import { savedSlotStateAt } from "../../layout/loom/run_rows.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { classNames, h } from "../../browser/svg.ts";
@@ -201,35 +202,27 @@ export function loomGradientMark(
   const grad = opened.trace.steps[k].visit?.grad_outputs?.find(Boolean);
   if (!grad) return [];
   const { texts, shown, widths, width } = gradientChipThatFits(scene, k, right - x);
-  const maxMagnitude = shown.reduce(
-    (m: number, value) => (typeof value === "number" ? Math.max(m, Math.abs(value)) : m),
-    0,
-  );
-  const parts = [rectMark("loom-chip-ground", x, y - 9, width, 18, { key: "ground", rx: 3 })];
+  const largest = largestMagnitude(shown);
   let partX = x;
-  texts.forEach((text: string, n: number) => {
-    const value = shown[n];
-    if (typeof value === "number" && value !== 0)
-      parts.push(
-        rectMark(classNames("wash", value < 0 ? "neg" : "pos"), partX, y - 9, widths[n], 18, {
-          key: `wash ${n}`,
-          "fill-opacity": 0.1 + 0.3 * (Math.abs(value) / maxMagnitude),
-        }),
-      );
-    parts.push(textMark("loom-chip-text mid", partX + widths[n] / 2, y + 3.6, text, `text ${n}`));
-    partX += widths[n];
+  const parts = texts.flatMap((text: string, n: number) => {
+    const box = { x: partX, y: y - 9, w: widths[n], h: 18 };
+    partX += box.w;
+    return [
+      valueTintMark(shown[n], largest, box, `wash ${n}`),
+      textMark("loom-chip-text mid", box.x + box.w / 2, y + 3.6, text, `text ${n}`),
+    ];
   });
-  parts.push(rectMark("loom-chip-frame", x, y - 9, width, 18, { key: "frame", rx: 3 }));
+  const attributes = {
+    key: "grad",
+    class: classNames("loom-chip", !isNow && "past"),
+    "data-loom-grad": opened.trace.steps[k].visit?.node,
+    "data-value": encodedValueJson(grad.cells ?? null),
+  };
   return [
-    h(
-      "g",
-      {
-        key: "grad",
-        class: classNames("loom-chip", !isNow && "past"),
-        "data-loom-grad": opened.trace.steps[k].visit?.node,
-        "data-value": encodedValueJson(grad.cells ?? null),
-      },
-      parts,
-    ),
+    h("g", attributes, [
+      rectMark("loom-chip-ground", x, y - 9, width, 18, { key: "ground", rx: 3 }),
+      ...parts,
+      rectMark("loom-chip-frame", x, y - 9, width, 18, { key: "frame", rx: 3 }),
+    ]),
   ];
 }

@@ -13,7 +13,7 @@ import {
 import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { classNames, h, type VNode } from "../../browser/svg.ts";
-import { pathMark, rectMark, textMark, titleMark, transformToHeight } from "../../browser/shapes.ts";
+import { focusable, pathMark, rectMark, textMark, titleMark, transformToHeight } from "../../browser/shapes.ts";
 import type { Target } from "../../browser/targets.ts";
 import { nameTagMark } from "./row_tags.ts";
 import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
@@ -93,10 +93,7 @@ function objectHeadingMark(
       class: classNames("moves heading object", isInner && "inner", renderContext.snap.fresh.has(item.uid) && "fresh"),
       transform: transformToHeight(placedItem.y),
       "data-object": item.uid,
-      target: { kind: "object", uid: item.uid },
-      tabindex: "0",
-      role: "group",
-      "aria-label": `${item.uid} ${object ? objectTypeText(object) : ""}`,
+      ...focusable({ kind: "object", uid: item.uid }, "group", `${item.uid} ${object ? objectTypeText(object) : ""}`),
     },
     h("rect", { key: "box", class: "object-box", ...box }),
     item.hot && h("rect", { key: "halo", class: "halo thin", ...box }),

@@ -8,7 +8,7 @@ import { rectMark, textMark } from "../../browser/shapes.ts";
 import { allocatorMark } from "./allocator.ts";
 import { valueChipMark, storageFoldMark, memoryHeadingMark } from "./memory_heading.ts";
 import { memoryRowMark } from "./memory_row.ts";
-import { isVersionNews } from "./row_counter.ts";
+import { isVersionWorthShowing } from "./row_counter.ts";
 import type { MemoryPane } from "../../layout/memory/memory_pane.ts";
 import type { RenderContext } from "../render_context.ts";
 import type { PlacedItem } from "../../layout/memory/memory_parts.ts";
@@ -49,7 +49,9 @@ function memoryPaneHeadingMarks(renderContext: RenderContext, pane: MemoryPane):
   const hasVersions = pane.placed.some(
     ({ item, layout }) =>
       item.kind === "row" &&
-      layout?.groups.some(({ counter }) => counter !== null && isVersionNews(renderContext, counter, item.block.pins)),
+      layout?.groups.some(
+        ({ counter }) => counter !== null && isVersionWorthShowing(renderContext, counter, item.block.pins),
+      ),
   );
   const version = columns.phone || !hasVersions ? "" : labels.version;
   const columnHeads: [string, string, number][] = [

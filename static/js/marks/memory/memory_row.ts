@@ -12,22 +12,14 @@ import { rowPurposeText } from "../labels.ts";
 import { handleReadingMark } from "./row_beads.ts";
 import { unnamedHandlesMark, handleCardMark, handleCardMarkInCollapsedRow } from "./row_card.ts";
 import { cellStripMark } from "./row_cells.ts";
-import { isVersionNews, versionCounterMark } from "./row_counter.ts";
+import { isVersionWorthShowing, versionCounterMark } from "./row_counter.ts";
 import { gradientPlaceMark } from "./row_grad.ts";
 import { rowPinMarks } from "./row_pin.ts";
 import { nameTagMark } from "./row_tags.ts";
+import type { RowDrawing } from "./row_drawing.ts";
 import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
 import type { RenderContext } from "../render_context.ts";
-import type { PlacedItem, RowLayout, HandleLine, RowItem } from "../../layout/memory/memory_parts.ts";
-
-interface MemoryRowDrawing {
-  facts: RenderContext;
-  item: RowItem;
-  layout: RowLayout;
-  columns: MemoryColumns;
-  /** with cards */
-  open: boolean;
-}
+import type { PlacedItem, HandleLine, RowItem } from "../../layout/memory/memory_parts.ts";
 
 export function memoryRowMark(
   renderContext: RenderContext,
@@ -56,7 +48,7 @@ export function memoryRowMark(
     layout.lines.length || block.names.size ? null : purposeLabelMark(row, ROW_SIZES.inset + layout.top),
     unnamedHandleLineMarks(row),
     rowCounterMarks(row),
-    placedItem.pins && rowPinMarks(renderContext, placedItem.pins, layout, columns, ROW_SIZES.inset),
+    placedItem.pins && rowPinMarks(row, placedItem.pins),
   );
 }
 
@@ -65,7 +57,8 @@ function isRowSelected({ block }: RowItem, selected: string | null) {
   return selected !== null && [block, ...block.grads.values()].some(({ uids }) => uids.includes(selected));
 }
 
-function rowStorageMarks({ facts, item, layout, columns }: MemoryRowDrawing) {
+function rowStorageMarks(row: RowDrawing) {
+  const { facts, item, layout, columns } = row;
   const { storage } = item.block;
   if (!storage) return [];
   const stripPlace = {
@@ -74,14 +67,11 @@ function rowStorageMarks({ facts, item, layout, columns }: MemoryRowDrawing) {
     full: layout.level !== "slim",
     grad: facts.grads.has(storage) || item.block.purpose?.gradient !== undefined,
   };
-  return [
-    cellStripMark(facts, storage, layout.strip, stripPlace),
-    storageNoteMark({ facts, item, layout, columns }, storage),
-  ];
+  return [cellStripMark(facts, storage, layout.strip, stripPlace), storageNoteMark(row, storage)];
 }
 
 /** What is unusual about a storage, at the end of its strip. */
-function storageNoteMark({ facts, layout, columns }: Omit<MemoryRowDrawing, "open">, uid: string) {
+function storageNoteMark({ facts, layout, columns }: RowDrawing, uid: string) {
   const storage = findEntity(facts.snap.entities, uid, "storage");
   if (!storage || layout.level === "slim") return null;
   const outer = storage.within ? nameOfStorage(facts, storage.within.storage) : "";
@@ -114,8 +104,8 @@ function nameOfStorage({ readers, names }: RenderContext, uid: string) {
   return (readers.get(uid) ?? []).map((handle) => names.paths.get(handle)).find((name) => name !== undefined) ?? "";
 }
 
-function handleLineMarks(row: MemoryRowDrawing, line: HandleLine): (VNode | null | VNode[])[] {
-  const { facts, item, layout, columns, open } = row;
+function handleLineMarks(row: RowDrawing, line: HandleLine): (VNode | null | VNode[])[] {
+  const { facts, item, columns, open } = row;
   const { uid } = line;
   const handle = findHandle(facts.snap.entities, uid);
   if (!handle) return [];
@@ -123,40 +113,29 @@ function handleLineMarks(row: MemoryRowDrawing, line: HandleLine): (VNode | null
   const cardPlace = { x: columns.card, y, w: columns.cardW };
   const hasNames = line.names.length > 0;
   return [
-    handle.storage
-      ? handleReadingMark(facts, line, handle, {
-          columns,
-          layout,
-          inset: ROW_SIZES.inset,
-          start: endOfHandle(row, uid),
-        })
-      : null,
+    handle.storage ? handleReadingMark(row, line, handle, endOfHandle(row, uid)) : null,
     hasNames ? rowNameMarks(row, line, y) : purposeLabelMark(row, y),
     open
       ? handleCardMark(facts, uid, cardPlace, item.block.purpose?.gradient !== undefined)
       : handleMarkInCollapsedRow(row, line, cardPlace),
     line.first && !open && item.block.others.length ? unnamedHandleMarksInRow(row, y) : null,
-    gradientPlaceMark(facts, item.block, line, columns, y, open),
+    gradientPlaceMark(row, line, y),
   ];
 }
 
 /** Where what a handle reads begins: beside its version where that is shown, else beside its card. */
-function endOfHandle(row: MemoryRowDrawing, uid: string) {
+function endOfHandle(row: RowDrawing, uid: string) {
   const { columns, layout, open } = row;
   const group = layout.groups.find(({ uids }) => uids.includes(uid));
   if (isVersionShown(row, group?.counter ?? null)) return columns.rail + columns.railW + 1;
   return open ? columns.card + columns.cardW : columns.rail;
 }
 
-function isVersionShown({ facts, item }: MemoryRowDrawing, counter: string | null): counter is string {
-  return counter !== null && isVersionNews(facts, counter, item.block.pins);
+function isVersionShown({ facts, item }: RowDrawing, counter: string | null): counter is string {
+  return counter !== null && isVersionWorthShowing(facts, counter, item.block.pins);
 }
 
-function handleMarkInCollapsedRow(
-  row: MemoryRowDrawing,
-  line: HandleLine,
-  cardPlace: { x: number; y: number; w: number },
-) {
+function handleMarkInCollapsedRow(row: RowDrawing, line: HandleLine, cardPlace: { x: number; y: number; w: number }) {
   const { facts, item } = row;
   const title = { named: line.names.length > 0, gradient: item.block.purpose?.gradient === line.uid };
   return handleCardMarkInCollapsedRow(
@@ -168,7 +147,7 @@ function handleMarkInCollapsedRow(
 }
 
 /** A closed row leaves room for its handles without a name. */
-function handleWidthInCollapsedRow({ facts, item, columns }: MemoryRowDrawing, line: HandleLine) {
+function handleWidthInCollapsedRow({ facts, item, columns }: RowDrawing, line: HandleLine) {
   if (!line.first || !item.block.others.length) return columns.cardW;
   const shape = findHandle(facts.snap.entities, line.uid)?.shape ?? [];
   return Math.min(
@@ -177,7 +156,7 @@ function handleWidthInCollapsedRow({ facts, item, columns }: MemoryRowDrawing, l
   );
 }
 
-function unnamedHandleMarksInRow(row: MemoryRowDrawing, y: number) {
+function unnamedHandleMarksInRow(row: RowDrawing, y: number) {
   const { facts, item, layout, columns } = row;
   const usedWidth = handleWidthInCollapsedRow(row, layout.lines[0]) + 4;
   const isPassingGradient = item.block.purpose?.gradient !== undefined;
@@ -191,7 +170,7 @@ function unnamedHandleMarksInRow(row: MemoryRowDrawing, y: number) {
 }
 
 /** What a row without names is for. */
-function purposeLabelMark({ facts, item, columns, open, layout }: MemoryRowDrawing, y: number) {
+function purposeLabelMark({ facts, item, columns, open, layout }: RowDrawing, y: number) {
   const { block } = item;
   if (block.names.size && !block.label && !block.purpose) return null;
   const labelWidth = columns.namesW + (layout.lines.length ? 0 : columns.cardW);
@@ -206,7 +185,7 @@ function purposeLabelMark({ facts, item, columns, open, layout }: MemoryRowDrawi
 }
 
 /** The names of a handle, and a line from them to its card. */
-function rowNameMarks({ facts, item, layout, columns }: MemoryRowDrawing, line: HandleLine, y: number) {
+function rowNameMarks({ facts, item, layout, columns }: RowDrawing, line: HandleLine, y: number) {
   const isOpen = layout.level !== "slim";
   const left = columns.names + item.indent * columns.indent;
   const lines = line.names[line.names.length - 1].line;
@@ -240,34 +219,28 @@ function hiddenNamesText({ block }: RowItem, line: HandleLine) {
     .join(", ");
 }
 
-function unnamedHandleLineMarks({ facts, layout, columns }: MemoryRowDrawing) {
+function unnamedHandleLineMarks({ facts, layout, columns }: RowDrawing) {
   return layout.quiet.map(({ uids, y }) =>
     unnamedHandlesMark(facts, uids, columns, ROW_SIZES.inset + y, { x: columns.card, room: columns.cardW, say: true }),
   );
 }
 
-function rowCounterMarks(row: MemoryRowDrawing) {
-  const { facts, layout, columns, open } = row;
+function rowCounterMarks(row: RowDrawing) {
+  const { layout } = row;
   const shownGroups = layout.groups.filter((group) => isVersionShown(row, group.counter));
   const hasSeveralWearers = layout.groups.length > 1 || layout.groups.some((group) => group.uids.length > 1);
   return shownGroups.map((group) =>
-    versionCounterMark(
-      facts,
-      group.counter ?? "",
-      {
-        y: ROW_SIZES.inset + group.y,
-        h: group.h,
-        wearers: group.uids.length,
-        open,
-        several: layout.groups.length > 1 || (hasSeveralWearers && group.h > 40),
-      },
-      columns,
-    ),
+    versionCounterMark(row, group.counter ?? "", {
+      y: ROW_SIZES.inset + group.y,
+      h: group.h,
+      wearers: group.uids.length,
+      several: layout.groups.length > 1 || (hasSeveralWearers && group.h > 40),
+    }),
   );
 }
 
 /** Thin lines from the strip down to each handle that reads a part of it. */
-function readGuideLineMarks({ layout, columns, open }: MemoryRowDrawing) {
+function readGuideLineMarks({ layout, columns, open }: RowDrawing) {
   const [band] = layout.strip.bands;
   if (!open || layout.strip.bands.length > 1 || band?.lines !== 1) return [];
   const guideEnds = new Map<number, number>();

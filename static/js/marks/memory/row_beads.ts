@@ -7,11 +7,11 @@ import { FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
 import { bandOfDtype, type CellBand, type CellStrip } from "../../layout/cells/row_strip.ts";
 import { classNames, h, type VNode } from "../../browser/svg.ts";
 import { pathMark, rectMark, textMark, titleMark } from "../../browser/shapes.ts";
-import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
+import type { RowDrawing } from "./row_drawing.ts";
 import type { Bead, RowReading } from "../../layout/cells/row_reading.ts";
 import { findHandle, type Handle } from "../../trace/entities.ts";
 import type { RenderContext } from "../render_context.ts";
-import type { RowLayout, HandleLine } from "../../layout/memory/memory_parts.ts";
+import type { HandleLine } from "../../layout/memory/memory_parts.ts";
 
 interface ReadingPlace {
   handle: Handle;
@@ -33,23 +33,24 @@ interface ReadingPlace {
 
 const BEAD_SIZE = 15;
 
+/** `start` is where its wire begins. */
 export function handleReadingMark(
-  renderContext: RenderContext,
+  { facts, columns, layout }: RowDrawing,
   line: HandleLine,
   handle: Handle,
-  { columns, layout, inset, start }: { columns: MemoryColumns; layout: RowLayout; inset: number; start: number },
+  start: number,
 ): VNode | null {
   const band = bandOfDtype(layout.strip, handle.dtype);
   if (!band) return null;
   const open = layout.level !== "slim";
-  const y = inset + line.y;
+  const y = ROW_SIZES.inset + line.y;
   const place: ReadingPlace = {
     handle,
     line,
     band,
     start,
     x: columns.strip,
-    top: inset + layout.top,
+    top: ROW_SIZES.inset + layout.top,
     strip: layout.strip,
     y,
     middle: y + (open && !layout.low ? 15 : 8),
@@ -65,12 +66,12 @@ export function handleReadingMark(
         "wire-set",
         tape,
         handle.kind === "array" && "array",
-        renderContext.snap.fresh.has(line.uid) && "fresh",
+        facts.snap.fresh.has(line.uid) && "fresh",
       ),
       "data-wire": line.uid,
       target: { kind: "wire", handle: line.uid },
     },
-    open ? readingMarksInOpenRow(renderContext, place) : readingMarksInCollapsedRow(place),
+    open ? readingMarksInOpenRow(facts, place) : readingMarksInCollapsedRow(place),
   );
 }
 
@@ -78,12 +79,12 @@ function beadWireMark(d: string, key = "wire") {
   return pathMark("wire", d, key);
 }
 
-function readingMarksInOpenRow(renderContext: RenderContext, place: ReadingPlace) {
+function readingMarksInOpenRow(facts: RenderContext, place: ReadingPlace) {
   const { line, band, start, x, top, strip } = place;
   const { reading } = line;
   const leadLine = line.first ? [beadWireMark(`M${start} ${place.middle}H${x}`, "lead")] : [];
   if (reading.kind === "none") return leadLine;
-  if (reading.kind === "under" && !line.first) return sharedReadingMarks(renderContext, place, reading);
+  if (reading.kind === "under" && !line.first) return sharedReadingMarks(facts, place, reading);
   if (reading.kind === "under") {
     const isWrapped = band.lines > 1;
     const from = isWrapped ? 0 : reading.low * band.cw;
@@ -94,12 +95,12 @@ function readingMarksInOpenRow(renderContext: RenderContext, place: ReadingPlace
     return [...leadLine, ...underlines];
   }
   if (reading.kind === "map") return [...leadLine, ...cellMapMarks(place, reading)];
-  return [...leadLine, ...cellBeadMarks(renderContext, place, reading)];
+  return [...leadLine, ...cellBeadMarks(facts, place, reading)];
 }
 
 /** A bracket under the cells that are read, and which they are in words. */
 function sharedReadingMarks(
-  renderContext: RenderContext,
+  facts: RenderContext,
   { line, band, start, x, y, middle, handle, right }: ReadingPlace,
   { low, high }: Extract<RowReading, { kind: "under" }>,
 ) {
@@ -107,7 +108,7 @@ function sharedReadingMarks(
   const from = x + (isWrapped ? 0 : low * band.cw) + 2;
   const to = x + (isWrapped ? Math.min(band.n, band.columns) * band.cw : (high + 1) * band.cw) - 2;
   const bottom = y + 10;
-  const forms = readingWords(renderContext, line.uid, handle, [low, high], band.n);
+  const forms = readingTexts(facts, line.uid, handle, [low, high], band.n);
   const { text, size, spacing } = fittedText(forms, right - from);
   return [
     beadWireMark(`M${start} ${middle}H${from - 4}V${bottom}`, "lead"),
@@ -124,7 +125,7 @@ function sharedReadingMarks(
 
 /** What a handle reads, told by another's name that reads all of the memory in order, in words and shorter; no form
  * where none does. */
-function readingWords(
+function readingTexts(
   { snap, readers, names, labels }: RenderContext,
   uid: string,
   handle: Handle,
@@ -203,17 +204,13 @@ function cellRuns(cells: number[], columns: number): [number, number, number][] 
   return out;
 }
 
-function cellBeadMarks(
-  renderContext: RenderContext,
-  place: ReadingPlace,
-  reading: Extract<RowReading, { kind: "beads" }>,
-) {
+function cellBeadMarks(facts: RenderContext, place: ReadingPlace, reading: Extract<RowReading, { kind: "beads" }>) {
   const { line, band, start, x, top, strip, y, middle } = place;
   const n = reading.lines.length;
   const y0 = line.first ? top + strip.h + 5 : y + Math.max(15 - (n * ROW_SIZES.bead - 3) / 2, n > 1 ? 1 : 0);
   const trunkX = x - 6;
   const centreY = (k: number) => y0 + k * ROW_SIZES.bead + BEAD_SIZE / 2;
-  const indexText = indexTextThatFits(renderContext, place, reading.lines.flat());
+  const indexText = indexTextThatFits(facts, place, reading.lines.flat());
   const out = [];
   if (line.first) out.push(beadWireMark(`M${trunkX} ${middle}V${centreY(n - 1)}`, "trunk"));
   else if (n > 1 || Math.abs(centreY(0) - middle) > 1)
@@ -229,7 +226,7 @@ function cellBeadMarks(
     const from = x + cells[0] * band.cw + 2;
     const to = x + (cells[cells.length - 1] + 1) * band.cw - 2;
     out.push(beadWireMark(`M${trunkX} ${centreY(k)}H${cells.length > 1 ? to : from}`, `wire ${k}`));
-    for (const bead of beads) out.push(...cellBeadMark(renderContext, place, bead, centreY(k), indexText));
+    for (const bead of beads) out.push(...cellBeadMark(facts, place, bead, centreY(k), indexText));
   });
   return out;
 }
@@ -249,7 +246,7 @@ function indexTextThatFits({ names }: RenderContext, { line, band }: ReadingPlac
 
 /** One bead for all reads of a cell in a line, the others under it. */
 function cellBeadMark(
-  renderContext: RenderContext,
+  facts: RenderContext,
   { line, band, x, handle }: ReadingPlace,
   bead: Bead,
   cy: number,
@@ -258,9 +255,9 @@ function cellBeadMark(
   const readCount = bead.reads.length;
   const w = beadWidth(band, bead);
   const left = x + bead.cell * band.cw + 2;
-  const isWritten = renderContext.snap.written.get(handle.storage ?? "")?.has(`${band.dtype}:${bead.cell}`);
-  const isWriter = renderContext.writers.has(line.uid);
-  const name = renderContext.names.paths.get(line.uid) ?? line.uid;
+  const isWritten = facts.snap.written.get(handle.storage ?? "")?.has(`${band.dtype}:${bead.cell}`);
+  const isWriter = facts.writers.has(line.uid);
+  const name = facts.names.paths.get(line.uid) ?? line.uid;
   const text = indexText(bead.text);
   const hasRoom = textWidth(text, FONT_SIZES.small) <= w - 1;
   const marks = bead.reads.map((read, depth) => {
@@ -297,7 +294,7 @@ function cellBeadMark(
       textMark("times", left + w + 5, cy - 4, `×${readCount}`, {
         key: `times ${bead.cell}`,
         size: FONT_SIZES.small,
-        title: renderContext.labels.readTimes.replace("{times}", `${readCount}`),
+        title: facts.labels.readTimes.replace("{times}", `${readCount}`),
       }),
     );
   return marks;

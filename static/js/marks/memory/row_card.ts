@@ -7,13 +7,13 @@ import { FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
 import { unqualifiedDtype } from "../../trace/reads.ts";
 import { ROW_SIZES } from "../../layout/memory/row_lines.ts";
 import { classNames, h } from "../../browser/svg.ts";
-import { pathMark, rectMark, textMark, titleMark } from "../../browser/shapes.ts";
+import { focusable, pathMark, rectMark, textMark, titleMark } from "../../browser/shapes.ts";
 import { autogradRoleLabel } from "../labels.ts";
 import { shortDtype } from "./row_cell.ts";
 import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
 import type { RenderContext } from "../render_context.ts";
 
-interface Place {
+interface LineSpan {
   x: number;
   y: number;
   w: number;
@@ -44,16 +44,13 @@ function handleCardAttributes(renderContext: RenderContext, uid: string, handle:
       "data-node-ref": handle.grad_fn ?? null,
       "data-grad-ref": handle.grad ?? null,
       "data-on": handle.storage ?? null,
-      target: { kind: "handle", uid } as const,
-      tabindex: "0",
-      role: "group",
-      "aria-label": description,
+      ...focusable({ kind: "handle", uid } as const, "group", description),
     },
   };
 }
 
 /** `isPassingGradient`: it is a gradient on its way, of which `no gradient` would say the wrong thing. */
-export function handleCardMark(renderContext: RenderContext, uid: string, place: Place, isPassingGradient = false) {
+export function handleCardMark(renderContext: RenderContext, uid: string, place: LineSpan, isPassingGradient = false) {
   const handle = findHandle(renderContext.snap.entities, uid);
   if (!handle) return null;
   const card = handleCardAttributes(renderContext, uid, handle, renderContext.names.tags.has(uid));
@@ -62,15 +59,13 @@ export function handleCardMark(renderContext: RenderContext, uid: string, place:
   const leftX = x + (isWide ? 11 : 9);
   const room = x + w - 5 - leftX;
   const words = isPassingGradient && !handle.requires_grad ? [] : handleWords(renderContext, handle);
-  return h(
-    "g",
-    card.attrs,
+  return h("g", card.attrs, [
     rectMark("card-box", x, y, w, ROW_SIZES.card, { key: "box", rx: 6 }),
     pathMark("card-bar", `M${x + 5} ${y + 0.5}h-1a5 6 0 0 0 -4 6v17a5 6 0 0 0 4 6h1z`, "bar"),
     fittedTextMark("shape", leftX, y + 13, shapeWords(renderContext, handle, card.shape), room, isWide ? 14 : 12),
     fittedTextMark("role", leftX, y + 25, words, room, 12),
     titleMark(card.description),
-  );
+  ]);
 }
 
 /** One of several forms of a text, the shortest last. */
@@ -109,24 +104,22 @@ function handleWords({ labels, nodeName }: RenderContext, handle: Handle): strin
 export function handleCardMarkInCollapsedRow(
   renderContext: RenderContext,
   uid: string,
-  place: Place,
+  place: LineSpan,
   { named, gradient }: { named: boolean; gradient: boolean },
 ) {
   const handle = findHandle(renderContext.snap.entities, uid);
   if (!handle) return null;
   const card = handleCardAttributes(renderContext, uid, handle, named);
   const { x, y, w } = place;
-  return h(
-    "g",
-    { ...card.attrs, class: classNames(card.attrs.class, "slim", gradient && "passing") },
+  return h("g", { ...card.attrs, class: classNames(card.attrs.class, "slim", gradient && "passing") }, [
     rectMark("card-box", x, y, w, 16, { key: "box", rx: 4 }),
     pathMark("card-bar", `M${x + 1} ${y + 1}h3v14h-3z`, "bar"),
     fittedTextMark("shape", x + 9, y + 12, shapeWords(renderContext, handle, card.shape), w - 12, 12),
     titleMark(card.description),
-  );
+  ]);
 }
 
-interface QuietPlace {
+interface UnnamedHandlesPlace {
   x: number;
   room: number;
   say: boolean;
@@ -140,7 +133,7 @@ export function unnamedHandlesMark(
   uids: string[],
   columns: MemoryColumns,
   y: number,
-  place: QuietPlace,
+  place: UnnamedHandlesPlace,
 ) {
   const end = place.x + place.room;
   let x = place.x;
@@ -156,14 +149,12 @@ export function unnamedHandlesMark(
     const w = Math.min(textWidth(text, FONT_SIZES.small) + 13, place.room - countWidth);
     if (shownCount ? x + w + countWidth > end + 0.5 : x + 24 + countWidth > end) break;
     out.push(
-      h(
-        "g",
-        { ...card.attrs, class: classNames(card.attrs.class, "quiet", place.aside && "aside") },
+      h("g", { ...card.attrs, class: classNames(card.attrs.class, "quiet", place.aside && "aside") }, [
         rectMark("card-box", x, y, w, 15, { key: "box", rx: 4 }),
         pathMark("card-bar", `M${x + 1} ${y + 2}h2.4v11h-2.4z`, "bar"),
         fittedTextMark("shape", x + 8, y + 11, words, w - 10, FONT_SIZES.small),
         titleMark(card.description),
-      ),
+      ]),
     );
     x += w + 3;
     shownCount += 1;

@@ -4,7 +4,7 @@ import { findEntity } from "../../trace/entities.ts";
 import { classNames, h } from "../../browser/svg.ts";
 import { textMark, titleMark } from "../../browser/shapes.ts";
 import { FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
-import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
+import type { RowDrawing } from "./row_drawing.ts";
 import type { StoragePin } from "../../layout/memory/memory_parts.ts";
 import type { RenderContext } from "../render_context.ts";
 
@@ -12,7 +12,7 @@ import type { RenderContext } from "../render_context.ts";
  * Whether a version says something: its memory was written since it was made, or a node expects one. `pins` are those
  * of the row.
  */
-export function isVersionNews({ snap }: RenderContext, counterUid: string, pins: StoragePin[]) {
+export function isVersionWorthShowing({ snap }: RenderContext, counterUid: string, pins: StoragePin[]) {
   const counter = findEntity(snap.entities, counterUid, "counter");
   return counter !== undefined && (counter.value !== 0 || pins.some(({ saved }) => saved.counter === counterUid));
 }
@@ -46,32 +46,20 @@ interface CounterMarkPlace {
   y: number;
   h: number;
   wearers: number;
-  open: boolean;
   /** whether the row has other counters, so that each says its name */
   several: boolean;
 }
 
-export function versionCounterMark(
-  renderContext: RenderContext,
-  counterUid: string,
-  place: CounterMarkPlace,
-  columns: MemoryColumns,
-) {
-  const {
-    value,
-    before,
-    bumped: isBumped,
-    attributes,
-    title,
-  } = counterBadgeFacts(renderContext, counterUid, place.wearers);
+export function versionCounterMark({ facts, columns, open }: RowDrawing, counterUid: string, place: CounterMarkPlace) {
+  const { value, before, bumped, attributes, title } = counterBadgeFacts(facts, counterUid, place.wearers);
   const { rail: x, railW: w } = columns;
-  const badgeHeight = place.open ? 19 : 16;
+  const badgeHeight = open ? 19 : 16;
   const isTall = place.h > badgeHeight + 12;
   const isBoxed = isTall || place.several;
-  const top = isBoxed ? place.y : place.y + (place.open ? 5 : 0);
+  const top = isBoxed ? place.y : place.y + (open ? 5 : 0);
   const bottom = isBoxed ? place.h : badgeHeight;
   const badgeY = isBoxed ? place.y + 2 : top;
-  const text = versionTextThatFits(before, value, isBumped, w - 3);
+  const text = versionTextThatFits(before, value, bumped, w - 3);
   const cx = x + w / 2;
   const box = { x: x - 1, y: top - 0.5, width: w + 2, height: bottom + 1, rx: 6 };
   const badgeBox = {
@@ -82,14 +70,12 @@ export function versionCounterMark(
     rx: 4.5,
   };
   const y = badgeY + badgeHeight / 2 + (isBoxed ? 3.2 : 4.2);
-  return h(
-    "g",
-    attributes,
+  return h("g", attributes, [
     h("rect", { key: "rail", class: classNames("rail-box", !isBoxed && "plain"), ...box }),
     h("rect", { key: "window", class: "badge", ...badgeBox }),
     textMark("badge-text", cx, y, text, { key: "version", size: FONT_SIZES.small }),
     title,
-  );
+  ]);
 }
 
 /** The small badge of a gradient's counter. */
@@ -97,14 +83,12 @@ export function gradientCounterMark(renderContext: RenderContext, counterUid: st
   const { value, attributes, title } = counterBadgeFacts(renderContext, counterUid, 1);
   const text = versionTextThatFits(undefined, value, false, 22);
   const box = { x: x - 4, y: y - 1, width: 24, height: 16, rx: 4 };
-  return h(
-    "g",
-    attributes,
+  return h("g", attributes, [
     h("rect", { key: "rail", class: "rail-box plain", ...box }),
     h("rect", { key: "window", class: "badge", ...box }),
     textMark("badge-text", x + 8, y + 11.3, text, { key: "version", size: FONT_SIZES.small }),
     title,
-  );
+  ]);
 }
 
 /**

@@ -1,16 +1,15 @@
 /** The place of a `.grad` beside its tensor: its own strip with its version and name, None, or where else it stands. */
 
-import { findEntity, findHandle, type Handle } from "../../trace/entities.ts";
-import { sumText } from "../../layout/graph/graph_sums.ts";
+import { findEntity, findHandle, type Cell, type Handle } from "../../trace/entities.ts";
 import { shortNumberText, tupleText, truncateText } from "../../trace/format.ts";
 import { fittedText, type FittedText } from "../../layout/text/fitted_text.ts";
 import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
 import { numel, cellReads } from "../../trace/reads.ts";
 import { classNames, h } from "../../browser/svg.ts";
-import { textMark, titleMark } from "../../browser/shapes.ts";
+import { focusable, textMark, titleMark } from "../../browser/shapes.ts";
 import { cellStripMark } from "./row_cells.ts";
-import { gradientCounterMark, isVersionNews } from "./row_counter.ts";
-import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
+import { gradientCounterMark, isVersionWorthShowing } from "./row_counter.ts";
+import type { RowDrawing } from "./row_drawing.ts";
 import type { CellStrip } from "../../layout/cells/row_strip.ts";
 import type { Entities } from "../../trace/state.ts";
 import type { RenderContext } from "../render_context.ts";
@@ -27,44 +26,33 @@ interface GradPlace {
 }
 
 /** `y` is that of the line. */
-export function gradientPlaceMark(
-  renderContext: RenderContext,
-  block: RowBlock,
-  line: HandleLine,
-  columns: MemoryColumns,
-  y: number,
-  open: boolean,
-) {
-  const { grad, uid } = line;
-  const handle = findHandle(renderContext.snap.entities, uid);
+export function gradientPlaceMark(row: RowDrawing, { grad, uid }: HandleLine, y: number) {
+  const { entities } = row.facts.snap;
+  const handle = findHandle(entities, uid);
   if (!grad || !handle) return null;
   const place = { x: grad.x, y: y + grad.y, path: grad.path };
-  if (grad.block && grad.strip)
-    return gradientStripMark(renderContext, uid, grad.block, grad.strip, place, columns, open);
-  if (handle.grad && renderContext.snap.entities.has(handle.grad))
-    return separateGradientMark(renderContext, uid, handle.grad, place, columns, open);
-  return noGradientMark(renderContext, uid, block.lost.get(uid), place, columns, open);
+  if (grad.block && grad.strip) return gradientStripMark(row, uid, grad.block, grad.strip, place);
+  if (handle.grad && entities.has(handle.grad)) return separateGradientMark(row, uid, handle.grad, place);
+  return noGradientMark(row, uid, row.item.block.lost.get(uid), place);
 }
 
 function gradientStripMark(
-  renderContext: RenderContext,
+  { facts, columns, open }: RowDrawing,
   ownerUid: string,
   block: RowBlock,
   strip: CellStrip,
   place: GradPlace,
-  columns: MemoryColumns,
-  open: boolean,
 ) {
   const [uid] = block.handles;
-  const handle = findHandle(renderContext.snap.entities, uid);
+  const handle = findHandle(facts.snap.entities, uid);
   const counterUid = handle?.counter;
   const { path } = place;
-  const fresh = renderContext.snap.fresh.has(uid);
+  const fresh = facts.snap.fresh.has(uid);
   const nameY = place.y + strip.h + 12;
-  const addition = additionNotes(renderContext, ownerUid, block);
+  const addition = additionNotes(facts, ownerUid, block);
   const maxWidth = columns.w - 6 - place.x;
   const hasRoom = (text: string) => textWidth(`${path}  ${text}`, FONT_SIZES.small) <= maxWidth;
-  const note = addition ? (addition.find(hasRoom) ?? "") : gradientMemoryNote(renderContext, block, handle);
+  const note = addition ? (addition.find(hasRoom) ?? "") : gradientMemoryNote(facts, block, handle);
   const shape = tupleText(handle?.shape ?? []);
   const name = fittedText([`${path}${note ? `  ${note}` : ""}`, path, ".grad"], maxWidth);
   const layout = fittedText([`${(handle?.layout ?? "").replace("torch.", "")} ${shape}`, shape], maxWidth - 2);
@@ -77,25 +65,17 @@ function gradientStripMark(
       "data-counter": counterUid ?? null,
       "data-on": handle?.storage ?? null,
       "data-grad-of": ownerUid,
-      target: { kind: "handle", uid },
-      tabindex: "0",
-      role: "group",
-      "aria-label": `${path} ${shape}`,
+      ...focusable({ kind: "handle", uid }, "group", `${path} ${shape}`),
     },
     block.storage
-      ? cellStripMark(renderContext, block.storage, strip, { x: place.x, y: place.y, full: open, grad: true })
-      : textMark("meta", place.x + 2, place.y + 14, layout.text, { key: "layout", ...letters(layout) }),
-    fresh && block.storage && !renderContext.snap.fresh.has(block.storage) && !renderContext.manyChanged
+      ? cellStripMark(facts, block.storage, strip, { x: place.x, y: place.y, full: open, grad: true })
+      : textMark("meta", place.x + 2, place.y + 14, layout.text, { key: "layout", ...fontAttributes(layout) }),
+    fresh && block.storage && !facts.snap.fresh.has(block.storage) && !facts.manyChanged
       ? arrivedGradientHaloMark(strip, place)
       : null,
     counterUid &&
-      isVersionNews(renderContext, counterUid, block.pins) &&
-      gradientCounterMark(
-        renderContext,
-        counterUid,
-        place.x - 23,
-        place.y + (open ? Math.min(8, strip.h / 2 - 7) : 0.5),
-      ),
+      isVersionWorthShowing(facts, counterUid, block.pins) &&
+      gradientCounterMark(facts, counterUid, place.x - 23, place.y + (open ? Math.min(8, strip.h / 2 - 7) : 0.5)),
     open &&
       h(
         "g",
@@ -106,13 +86,13 @@ function gradientStripMark(
           "data-path": path,
           target: { kind: "path", path, ref: uid },
         },
-        h("text", { x: place.x + 1, y: nameY, ...letters(name) }, name.text),
-        titleMark(`${renderContext.labels.gradient} ${path} ${shape} → ${uid}`),
+        h("text", { x: place.x + 1, y: nameY, ...fontAttributes(name) }, name.text),
+        titleMark(`${facts.labels.gradient} ${path} ${shape} → ${uid}`),
       ),
   );
 }
 
-function letters({ size, spacing }: FittedText) {
+function fontAttributes({ size, spacing }: FittedText) {
   return { "font-size": size, "letter-spacing": spacing };
 }
 
@@ -135,8 +115,20 @@ function additionNotes({ snap, previous, labels }: RenderContext, ownerUid: stri
   const cellsOf = (entities: Entities, storage: string | null | undefined) =>
     Object.values(findEntity(entities, storage, "storage")?.cells ?? {})[0] ?? [];
   const arrived = visit.grad_outputs.find(Boolean)?.cells ?? [];
-  const sum = sumText([cellsOf(previous, before.storage), arrived], cellsOf(snap.entities, block.storage));
+  const sum = sumText(cellsOf(previous, before.storage), arrived, cellsOf(snap.entities, block.storage));
   return sum ? [sum, `+ ${shortNumberText(arrived[0], MAX_ADDED_LENGTH)}`] : [labels.addedToGrad];
+}
+
+/** The rounding of a sum in float16, as a part of its largest number: a larger difference is another sum. */
+const SUM_TOLERANCE = 2e-3;
+
+/** `2.0 + 1.6 = 3.6`; null where it isn't about single numbers, or more than the two was added. */
+function sumText(before: Cell[], arrived: Cell[], sum: Cell[]): string | null {
+  const [a, b, total] = [before, arrived, sum].map((cells) => (cells.length === 1 ? cells[0] : null));
+  if (typeof a !== "number" || typeof b !== "number" || typeof total !== "number") return null;
+  if (Math.abs(a + b - total) > SUM_TOLERANCE * Math.max(...[a, b, total].map(Math.abs))) return null;
+  const text = (value: number) => shortNumberText(value, 6);
+  return `${text(a)} ${b < 0 ? text(b).replace("−", "− ") : `+ ${text(b)}`} = ${text(total)}`;
 }
 
 /** What is odd about a gradient's memory: that one cell is read more than once, or that others read it too. */
@@ -149,19 +141,9 @@ function gradientMemoryNote({ labels }: RenderContext, block: RowBlock, handle: 
 }
 
 /** A gradient with a row of its own. */
-function separateGradientMark(
-  renderContext: RenderContext,
-  ownerUid: string,
-  uid: string,
-  place: GradPlace,
-  columns: MemoryColumns,
-  open: boolean,
-) {
-  const name =
-    renderContext.names.tags.get(uid)?.find((tag) => tag.kind !== "grad")?.text ??
-    renderContext.names.paths.get(uid) ??
-    uid;
-  const text = `${renderContext.labels.is} ${name}`;
+function separateGradientMark({ facts, columns, open }: RowDrawing, ownerUid: string, uid: string, place: GradPlace) {
+  const name = facts.names.tags.get(uid)?.find((tag) => tag.kind !== "grad")?.text ?? facts.names.paths.get(uid) ?? uid;
+  const text = `${facts.labels.is} ${name}`;
   const maxWidth = columns.w - 6 - place.x;
   return h(
     "g",
@@ -185,16 +167,14 @@ function separateGradientMark(
 
 /** No gradient yet, or none any more. */
 function noGradientMark(
-  renderContext: RenderContext,
+  { facts, columns, open }: RowDrawing,
   ownerUid: string,
   freedStorage: string | undefined,
   place: GradPlace,
-  columns: MemoryColumns,
-  open: boolean,
 ) {
-  const { none, freed } = renderContext.labels;
+  const { none, freed } = facts.labels;
   const widthOf = (words: string) => Math.max(42, textWidth(words, FONT_SIZES.small) + 16);
-  const why = textWidth(renderContext.labels.why, FONT_SIZES.small) + 8;
+  const why = textWidth(facts.labels.why, FONT_SIZES.small) + 8;
   const room = Math.min(columns.gradW, columns.w - 8 - place.x);
   const said = `${none} · ${freed}`;
   const text = freedStorage && widthOf(said) <= room ? said : none;
@@ -213,7 +193,7 @@ function noGradientMark(
     h("rect", box),
     textMark("meta", place.x + 8, place.y + (open ? 19.3 : 13.2), text, { size: FONT_SIZES.small }),
     isAsking &&
-      textMark("why", place.x + own, place.y + 19.3, renderContext.labels.why, { key: "why", size: FONT_SIZES.small }),
-    titleMark(`${place.path} ${renderContext.labels.is} None`),
+      textMark("why", place.x + own, place.y + 19.3, facts.labels.why, { key: "why", size: FONT_SIZES.small }),
+    titleMark(`${place.path} ${facts.labels.is} None`),
   );
 }

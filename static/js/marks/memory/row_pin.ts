@@ -5,12 +5,14 @@ import { findEntity } from "../../trace/entities.ts";
 import { shortNumberText, truncateText } from "../../trace/format.ts";
 import { CHARACTER_WIDTH_EM, FONT_SIZES, textWidth } from "../../layout/text/metrics.ts";
 import { cellExtentOfHandle } from "../../trace/reads.ts";
+import { ROW_SIZES } from "../../layout/memory/row_lines.ts";
 import { cellRect, bandOfDtype } from "../../layout/cells/row_strip.ts";
 import { classNames, h } from "../../browser/svg.ts";
-import { pathMark, textMark, titleMark } from "../../browser/shapes.ts";
+import { focusable, pathMark, textMark, titleMark } from "../../browser/shapes.ts";
 import type { MemoryColumns } from "../../layout/memory/memory_columns.ts";
 import type { Slot } from "../../trace/wire.ts";
 import type { RenderContext } from "../render_context.ts";
+import type { RowDrawing } from "./row_drawing.ts";
 import type { PlacedPins, PlacedPin, RowLayout } from "../../layout/memory/memory_parts.ts";
 
 /** Beside the words of a pin. */
@@ -18,19 +20,13 @@ const PIN_PADDING = 6;
 /** Fewer characters of a statement say nothing. */
 const MIN_STATEMENT_LENGTH = 8;
 
-/** `inset` is how far the content is below the row's top. */
-export function rowPinMarks(
-  renderContext: RenderContext,
-  flow: PlacedPins,
-  layout: RowLayout,
-  columns: MemoryColumns,
-  inset: number,
-) {
-  const out = flow.pins.map((placed) => rowPinMark(renderContext, placed, layout, columns, inset));
+export function rowPinMarks(row: RowDrawing, flow: PlacedPins) {
+  const { facts, layout } = row;
+  const out = flow.pins.map((placed) => rowPinMark(row, placed));
   const brokenPin = flow.pins.find(({ pin }) => pin.broken);
   if (flow.more.length) {
-    const y = inset + (brokenPin?.dot || flow.pins[0]?.dot ? layout.top + 12 : layout.top - 6);
-    const hiddenPins = flow.more.map(({ node, slot }) => `${renderContext.nodeName(node)}.${slot}`).join(", ");
+    const y = ROW_SIZES.inset + (brokenPin?.dot || flow.pins[0]?.dot ? layout.top + 12 : layout.top - 6);
+    const hiddenPins = flow.more.map(({ node, slot }) => `${facts.nodeName(node)}.${slot}`).join(", ");
     out.push(
       textMark("pin-more", flow.moreX + 1, y, `+${flow.more.length}`, {
         key: "more pins",
@@ -40,56 +36,45 @@ export function rowPinMarks(
     );
   }
   if (!brokenPin || brokenPin.dot) return out;
-  return [...out, breakingWriteMark(renderContext, flow, layout, columns, inset)];
+  return [...out, breakingWriteMark(row, flow)];
 }
 
-function rowPinMark(
-  renderContext: RenderContext,
-  placed: PlacedPin,
-  layout: RowLayout,
-  columns: MemoryColumns,
-  inset: number,
-) {
+function rowPinMark({ facts, layout, columns }: RowDrawing, placed: PlacedPin) {
   const { pin, x, y, h: height, dot } = placed;
   const { node, slot, saved } = pin;
   const key = `${node}:${slot}`;
-  const top = inset + y;
+  const top = ROW_SIZES.inset + y;
   const expected = saved.expected ?? null;
   const span = dot ? null : savedCellsSpan(layout, saved, columns);
-  const stripTop = inset + layout.top;
-  const description = pinDescription(renderContext, pin);
-  const text = dot ? "" : pinText(renderContext, placed);
+  const stripTop = ROW_SIZES.inset + layout.top;
+  const description = pinDescription(facts, pin);
+  const text = dot ? "" : pinText(facts, placed);
   const w = dot ? placed.w : Math.min(placed.w, textWidth(text, FONT_SIZES.small) + 2 * PIN_PADDING);
   return h(
     "g",
     {
       key: `pin ${key}`,
-      class: classNames("pin", saved.state, dot && "dot", renderContext.events.has(key) && "news"),
+      class: classNames("pin", saved.state, dot && "dot", facts.events.has(key) && "news"),
       "data-pin": key,
       "data-state": saved.state,
       "data-expected": expected,
       "data-storage": saved.storage,
-      target: { kind: "pin", node, slot, broken: pin.broken },
-      tabindex: "0",
-      role: "img",
-      "aria-label": description,
+      ...focusable({ kind: "pin", node, slot, broken: pin.broken }, "img", description),
     },
     span && pathMark("pin-line", `M${span[0]} ${stripTop - 0.5}v${pin.broken ? -1.5 : -1.5}H${span[1]}v1.5`, "bracket"),
-    h(
-      "g",
-      { key: "head", class: "pin-head" },
+    h("g", { key: "head", class: "pin-head" }, [
       h("rect", { x, y: top, width: w, height, rx: saved.state === "changed" ? 2 : height / 2 }),
       !dot &&
-        textMark(pin.broken && placed.words !== "tiny" ? "alarm" : null, x + w / 2, top + 12.6, text, {
+        textMark(pin.broken && placed.textLength !== "tiny" ? "alarm" : null, x + w / 2, top + 12.6, text, {
           size: FONT_SIZES.small,
         }),
-    ),
+    ]),
     titleMark(description),
   );
 }
 
 /** Who keeps the cells for backward, or what is wrong with them. */
-function pinText({ labels, nodeName, snap }: RenderContext, { pin, slot, words, w }: PlacedPin) {
+function pinText({ labels, nodeName, snap }: RenderContext, { pin, slot, textLength: words, w }: PlacedPin) {
   const { node, saved, broken } = pin;
   const name = nodeName(node);
   const version = `${saved.expected ?? "?"}`;
@@ -123,15 +108,9 @@ function savedCellsSpan(layout: RowLayout, saved: Slot, columns: MemoryColumns):
 }
 
 /** What wrote over the value that the most alarming pin needs. */
-function breakingWriteMark(
-  renderContext: RenderContext,
-  flow: PlacedPins,
-  layout: RowLayout,
-  columns: MemoryColumns,
-  inset: number,
-) {
+function breakingWriteMark({ facts, layout, columns }: RowDrawing, flow: PlacedPins) {
   if (!flow.cause) return null;
-  const { labels } = renderContext;
+  const { labels } = facts;
   const { line, text: statement, was, cell } = flow.cause;
   const maxWidth = columns.w - 8 - flow.end;
   const value = was === undefined ? "" : ` · ${labels.was} ${shortNumberText(was, 7)}`;
@@ -139,7 +118,7 @@ function breakingWriteMark(
   const maxChars = Math.floor(maxWidth / (CHARACTER_WIDTH_EM * FONT_SIZES.small));
   const shown = breakingStatementText(label, statement, value, maxChars);
   if (!shown) return null;
-  return textMark("cause", flow.end + 2, inset + layout.top - 6.4, shown, {
+  return textMark("cause", flow.end + 2, ROW_SIZES.inset + layout.top - 6.4, shown, {
     key: "cause",
     size: FONT_SIZES.small,
     title: `${label}: ${statement}${cell < 0 ? "" : ` · [${cell}]${value}`}`,

@@ -4,8 +4,13 @@ import { findHandle, type Cell } from "../../trace/entities.ts";
 import { bytesText, fullNumberText, shortNumberText, encodedValueJson, truncateText } from "../../trace/format.ts";
 import { CHARACTER_WIDTH_EM, FONT_SIZES } from "../../layout/text/metrics.ts";
 import { cellExtentOfHandle } from "../../trace/reads.ts";
-import { SUMMARY_SIZES, type CellBand, type CellStrip } from "../../layout/cells/row_strip.ts";
-import { storageElementCount, cellsOfWindows } from "../../layout/cells/big_storage.ts";
+import {
+  cellsOfWindows,
+  storageElementCount,
+  SUMMARY_SIZES,
+  type CellBand,
+  type CellStrip,
+} from "../../layout/cells/row_strip.ts";
 import { classNames, h } from "../../browser/svg.ts";
 import { pathMark, rectMark, textMark, titleMark } from "../../browser/shapes.ts";
 import { largestMagnitude, signTint } from "./tint.ts";
@@ -14,7 +19,7 @@ import type { Storage, Summary } from "../../trace/wire.ts";
 import type { RenderContext } from "../render_context.ts";
 
 /** where the colours are */
-interface HeatPlace {
+interface HeatMapPlace {
   uid: string;
   dtype: string;
   n: number;
@@ -57,12 +62,12 @@ export function rowSummaryMarks(
   ];
 }
 
-function elementX({ x, w, n }: HeatPlace, i: number) {
+function elementX({ x, w, n }: HeatMapPlace, i: number) {
   return x + (i / Math.max(1, n)) * w;
 }
 
 /** The means of equal stretches as colours. */
-function heatMapMarks(heat: HeatPlace, numbers: Summary) {
+function heatMapMarks(heat: HeatMapPlace, numbers: Summary) {
   const { uid, dtype, n, y, ch } = heat;
   const means: (Cell | null)[] = numbers.heat ?? Array(32).fill(null);
   const maxMagnitude = largestMagnitude(means);
@@ -87,7 +92,7 @@ function heatMapMarks(heat: HeatPlace, numbers: Summary) {
 }
 
 /** What this step wrote of it. */
-function writtenStretchMarks({ snap }: RenderContext, heat: HeatPlace) {
+function writtenStretchMarks({ snap }: RenderContext, heat: HeatMapPlace) {
   const { uid, n, y, ch } = heat;
   return (snap.step?.log ?? []).flatMap((entry, k) => {
     if (entry.kind !== "event" || entry.event !== "written" || entry.storage !== uid) return [];
@@ -114,7 +119,7 @@ function writtenStretchMarks({ snap }: RenderContext, heat: HeatPlace) {
 }
 
 /** The least, the mean and the greatest of the values, and how many there are. */
-function summaryTextMark({ uid, n, x, y, w }: HeatPlace, numbers: Summary, nbytes: number | undefined) {
+function summaryTextMark({ uid, n, x, y, w }: HeatMapPlace, numbers: Summary, nbytes: number | undefined) {
   const extremes = (["min", "mean", "max"] as const).map(
     (name) => `${name} ${numbers[name] == null ? "–" : shortNumberText(numbers[name], 7)}`,
   );
@@ -130,7 +135,7 @@ function summaryTextMark({ uid, n, x, y, w }: HeatPlace, numbers: Summary, nbyte
 /** Some of the known cells: from where the reader opened it, else from what this step wrote. */
 function cellWindowMarks(
   renderContext: RenderContext,
-  heat: HeatPlace,
+  heat: HeatMapPlace,
   cells: { i: number; value: Cell }[],
   width: number,
 ) {
@@ -202,7 +207,13 @@ function consecutiveCellsFrom(cells: { i: number; value: Cell }[], start: number
   return cells.slice(from, windowEnd);
 }
 
-function windowButtonMark({ uid, dtype, y }: HeatPlace, key: string, firstElement: number, buttonX: number, d: string) {
+function windowButtonMark(
+  { uid, dtype, y }: HeatMapPlace,
+  key: string,
+  firstElement: number,
+  buttonX: number,
+  d: string,
+) {
   const button = { tabindex: "0", role: "button", "aria-label": `${uid}[${firstElement}]` };
   return h(
     "g",

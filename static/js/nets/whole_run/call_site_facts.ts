@@ -48,7 +48,7 @@ export class WholeRunFacts {
     };
     facts.net.top.forEach(visit);
     const find = (callSite: CallSite) => {
-      if (callSite.path !== null && this.ofPlace(callSite).isReturned && !this.trained.has(callSite.path))
+      if (callSite.path !== null && this.ofCallSite(callSite).isReturned && !this.trained.has(callSite.path))
         this.trained.set(callSite.path, callSite);
       callSite.inner.forEach(find);
     };
@@ -86,7 +86,7 @@ export class WholeRunFacts {
 
   /** Of several call sites together, each parameter once. */
   of(callSites: CallSite[]): CallSiteRunSummary {
-    const each = callSites.map((callSite) => this.ofPlace(callSite));
+    const each = callSites.map((callSite) => this.ofCallSite(callSite));
     if (each.length === 1) return each[0];
     const uids = new Set(each.flatMap(({ parameters }) => parameters?.uids ?? []));
     return {
@@ -101,16 +101,16 @@ export class WholeRunFacts {
     };
   }
 
-  ofPlace(callSite: CallSite): CallSiteRunSummary {
+  ofCallSite(callSite: CallSite): CallSiteRunSummary {
     let found = this.summaries.get(callSite);
     if (!found) {
-      found = this.readPlace(callSite);
+      found = this.readCallSite(callSite);
       this.summaries.set(callSite, found);
     }
     return found;
   }
 
-  readPlace(callSite: CallSite): CallSiteRunSummary {
+  readCallSite(callSite: CallSite): CallSiteRunSummary {
     const { facts } = this;
     const { opened } = facts;
     const parameters = parameterRunSummaries(opened).of(this.parametersOf(callSite));
@@ -180,7 +180,7 @@ export class WholeRunFacts {
 
   /** Parameters of a module that no module in it has. */
   ownParametersOf(callSite: CallSite): string[] {
-    const uids = this.ofPlace(callSite).parameters?.uids ?? [];
+    const uids = this.ofCallSite(callSite).parameters?.uids ?? [];
     const inner = new Set(
       callSite.inner.flatMap((part) => this.innerModules(part)).flatMap((part) => this.parametersOf(part)),
     );
@@ -200,7 +200,7 @@ export class WholeRunFacts {
    */
   trainedElsewhere(callSite: CallSite): CallSite | null {
     const isModule = callSite.kind === "module";
-    if (this.ofPlace(callSite).isReturned || (!isModule && callSite.kind !== "function")) return null;
+    if (this.ofCallSite(callSite).isReturned || (!isModule && callSite.kind !== "function")) return null;
     if (isModule) return this.trained.get(callSite.path ?? "") ?? null;
     const inner = callSite.inner.filter(({ kind }) => kind === "module").map((part) => this.trainedElsewhere(part));
     return inner.includes(null) ? null : (inner[0] ?? null);

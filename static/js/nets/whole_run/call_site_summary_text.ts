@@ -18,7 +18,7 @@ export function callSiteSummaryText(run: WholeRunFacts, callSite: CallSite, say:
   if (trained) return say("whole_trained_elsewhere", { line: trained.line });
   if (callSite.kind === "module") {
     if (!callSite.invocations.some(({ uid }) => uid)) return "–";
-    return say(run.ofPlace(callSite).hasNodes ? "whole_no_parameters" : "whole_no_nodes");
+    return say(run.ofCallSite(callSite).hasNodes ? "whole_no_parameters" : "whole_no_nodes");
   }
   return (
     optimizerWords(run, callSite, say) ||
@@ -143,6 +143,6 @@ function lossesOfCallSite({ facts }: WholeRunFacts, callSite: CallSite): number[
 
 /** `under no_grad: the history ends here`. */
 function cutWords(run: WholeRunFacts, callSite: CallSite, say: Translate): string {
-  const [cut] = run.ofPlace(callSite).isCutOff ? run.cutsAt(callSite) : [];
+  const [cut] = run.ofCallSite(callSite).isCutOff ? run.cutsAt(callSite) : [];
   return cut ? say("whole_cut", { what: cut.reason }) : "";
 }

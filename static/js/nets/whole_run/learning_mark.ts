@@ -24,9 +24,7 @@ export function learningMark(
 ): VNode {
   const whole = verdictText(parameters, { isOne, isShort }, say);
   const fits = textWidth(whole, 12) <= room - 14;
-  return h(
-    "g",
-    { class: classNames("whole-verdict", verdictOf(parameters)) },
+  return h("g", { class: classNames("whole-verdict", verdictOf(parameters)) }, [
     h("path", { d: signOf(parameters, x, y) }),
     h(
       "text",
@@ -34,7 +32,7 @@ export function learningMark(
       fits ? whole : verdictText(parameters, { isOne, isShort: true }, say),
       !fits && titleMark(whole),
     ),
-  );
+  ]);
 }
 
 function verdictOf({ learning, uids, worst, tone }: ParameterRunSummary) {

@@ -63,7 +63,7 @@ class ParameterRunSummaries {
   lastMomentOf(uid: string): ParameterState {
     const { account, opened } = this;
     const last = Math.min(opened.index.lifetimes.get(uid)?.death ?? Infinity, opened.count - 1);
-    const moment = account.momentAt(uid, account.holdersAt(last), last);
+    const moment = account.parameterStateAt(uid, account.holdersByParameterAt(last), last);
     const isTold = moment.rounds.length > 0 || account.table.isWhole;
     return moment.learns === "not_yet" && isTold ? { ...moment, learns: moment.row.fate } : moment;
   }
@@ -102,18 +102,18 @@ class ParameterRunSummaries {
     const grouped = [...places.keys()].map((place) => {
       const members = this.opened.trace.rounds?.rows[place as number]?.tensors ?? [];
       const isWhole = members.every((uid) => uids.includes(uid)) && this.account.isJointWhole(members[0]);
-      if (isWhole) return this.rounds.map((n) => this.told(place as number, column, n));
-      return this.sum(members.filter((uid) => uids.includes(uid)).map((uid) => this.seriesOf(uid)[column]));
+      if (isWhole) return this.rounds.map((n) => this.recordedNorm(place as number, column, n));
+      return this.combinedNorms(members.filter((uid) => uids.includes(uid)).map((uid) => this.seriesOf(uid)[column]));
     });
-    return this.sum([...alone, ...grouped]);
+    return this.combinedNorms([...alone, ...grouped]);
   }
 
-  sum(lists: (number | null)[][]): (number | null)[] {
+  combinedNorms(lists: (number | null)[][]): (number | null)[] {
     return this.rounds.map((_, k) => normOfAll(lists.map((values) => values[k])));
   }
 
   /** What the recorder computed of a row of norms in a round: NaN where it did not. */
-  told(place: number, column: Column, n: number): number {
+  recordedNorm(place: number, column: Column, n: number): number {
     const value: Cell | undefined | null = this.account.norms.rounds.get(n)?.[column]?.[place];
     return value === null || value === undefined ? Number.NaN : cellAsNumber(value);
   }
@@ -124,7 +124,7 @@ class ParameterRunSummaries {
     if (cached) return cached;
     const place = this.account.norms.places.get(uid);
     const ofColumn = (column: Column): (number | null)[] =>
-      this.rounds.map((n) => (place === undefined ? Number.NaN : this.told(place, column, n)));
+      this.rounds.map((n) => (place === undefined ? Number.NaN : this.recordedNorm(place, column, n)));
     const series = { grad: ofColumn("grad"), weight: ofColumn("weight"), moved: ofColumn("moved") };
     const stepsOfRound = new Map<number, number>();
     const rounds = this.account.roundsOf(uid);

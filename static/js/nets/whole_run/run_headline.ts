@@ -40,7 +40,7 @@ export function runHeadline(opened: OpenTrace, say: Translate): RunHeadline {
   const frozenText = frozen ? say("whole_frozen_later", { n: frozen }) : "";
   const learn = problems.length
     ? ""
-    : [learnText(moments, table.isWhole, say), frozenText].filter(Boolean).join(say("whole_join"));
+    : [learningText(moments, table.isWhole, say), frozenText].filter(Boolean).join(say("whole_join"));
   const { ofTensor } = severitiesOf(opened);
   const bad = moments.filter(({ learns }) => PROBLEMS.includes(learns));
   const parts = problems.length
@@ -49,7 +49,7 @@ export function runHeadline(opened: OpenTrace, say: Translate): RunHeadline {
       ? say("whole_both", { rounds: rounds.replace(/[.。]$/, ""), learn })
       : rounds || learn;
   const said = [parts, stopped].filter(Boolean).join(say("whole_join"));
-  return { said, below: belowText(opened, say), tone: maxSeverity(bad.map(({ uid }) => ofTensor.get(uid))) };
+  return { said, below: recordedRoundsText(opened, say), tone: maxSeverity(bad.map(({ uid }) => ofTensor.get(uid))) };
 }
 
 /** `30 rounds, loss 3.66 → 2.10 (lowest 1.70).` */
@@ -61,8 +61,15 @@ function roundsText(opened: OpenTrace, say: Translate): string {
   const values = loss?.points.map(({ value }) => value) ?? [];
   const [first, last] = [values[0], values[values.length - 1]];
   const lowest = Math.min(...values.filter(Number.isFinite));
-  const args = { n: count, name: loss?.name ?? "", first: number(first), last: number(last), lowest: number(lowest) };
-  const isLowestLast = !Number.isFinite(lowest) || number(lowest) === number(last) || number(lowest) === number(first);
+  const args = {
+    n: count,
+    name: loss?.name ?? "",
+    first: normOrBlank(first),
+    last: normOrBlank(last),
+    lowest: normOrBlank(lowest),
+  };
+  const isLowestLast =
+    !Number.isFinite(lowest) || normOrBlank(lowest) === normOrBlank(last) || normOrBlank(lowest) === normOrBlank(first);
   const key = !values.length
     ? "whole_rounds"
     : values.length === 1
@@ -73,7 +80,7 @@ function roundsText(opened: OpenTrace, say: Translate): string {
   return say(key, args);
 }
 
-function number(value: number | undefined) {
+function normOrBlank(value: number | undefined) {
   return value === undefined ? "" : normText(value);
 }
 
@@ -121,7 +128,7 @@ function modulesOf(
 }
 
 /** `all 30 parameters learn.` What is not seen to learn may have learned where nothing was recorded. */
-function learnText(moments: ParameterState[], isWhole: boolean, say: Translate): string {
+function learningText(moments: ParameterState[], isWhole: boolean, say: Translate): string {
   const made = moments.filter(({ learns }) => learns !== "not_made");
   if (!made.length) return "";
   const count = (wanted: LearningState) => made.filter(({ learns }) => learns === wanted).length;
@@ -137,7 +144,7 @@ function learnText(moments: ParameterState[], isWhole: boolean, say: Translate):
 }
 
 /** `Rounds 0 and 29 are recorded step by step, … model is called 33 times.` */
-function belowText(opened: OpenTrace, say: Translate): string {
+function recordedRoundsText(opened: OpenTrace, say: Translate): string {
   const recorded = recordedRounds(opened.trace).map(({ n }) => n);
   const count = opened.trace.rounds?.count ?? 0;
   const isThinned = count > recorded.length;

@@ -88,7 +88,7 @@ export function layoutWholeRun(
   const size = { head: ROW_HEIGHT, row: ROW_HEIGHT, least: ROW_HEIGHT };
   const opened = { ...size, room: Math.max(height - TOP, 8 * ROW_HEIGHT), most: MAX_UNFOLDED };
   const folded = { ...size, room: MAX_UNFOLDED * ROW_HEIGHT, most: MAX_UNFOLDED };
-  const elsewhere = outermost(run.facts.net.top, (callSite) => run.trainedElsewhere(callSite) !== null);
+  const elsewhere = outermostCallSites(run.facts.net.top, (callSite) => run.trainedElsewhere(callSite) !== null);
   const choices = new Map([...elsewhere.map(({ key }) => [key, false] as const), ...open]);
   const netRows = netRowsOfWholeRun(run.facts, opened, choices, folded).filter(
     ({ callSites: [callSite] }) => !callSite.isLoop,
@@ -96,8 +96,8 @@ export function layoutWholeRun(
   let rows = netRows.flatMap((row) => withParameterRows(run, row, open, true));
   if (rows.length * ROW_HEIGHT + 2 * TOP > height)
     rows = netRows.flatMap((row) => withParameterRows(run, row, open, false));
-  if (filter !== "all") rows = rows.filter((row) => isWanted(row, filter));
-  if (sort) rows = sorted(rows, sort);
+  if (filter !== "all") rows = rows.filter((row) => passesFilter(row, filter));
+  if (sort) rows = sortRows(rows, sort);
   if (sort || filter !== "all") rows = rows.map((row) => ({ ...row, depth: 0 }));
   for (const [k, row] of rows.entries()) row.y = TOP + k * ROW_HEIGHT;
   const isInOrder = !sort && filter === "all";
@@ -108,7 +108,10 @@ export function layoutWholeRun(
     rows,
     rails: isInOrder ? railsBetween(run, rows) : [],
     frames: isInOrder ? moduleFramesAround(rows, ({ y }) => y + ROW_HEIGHT) : [],
-    columns: columnsIn(width, Math.max(0, ...rows.map((row) => row.depth * INDENT + textWidth(netRowLabel(row), 13)))),
+    columns: columnsOfWidth(
+      width,
+      Math.max(0, ...rows.map((row) => row.depth * INDENT + textWidth(netRowLabel(row), 13))),
+    ),
     mostMoved: Math.max(
       0,
       ...rows.filter(({ kind }) => kind !== "head").map(({ facts }) => facts.parameters?.moved || 0),
@@ -116,12 +119,14 @@ export function layoutWholeRun(
   };
 }
 
-function outermost(callSites: CallSite[], isWanted: (callSite: CallSite) => boolean): CallSite[] {
-  return callSites.flatMap((callSite) => (isWanted(callSite) ? [callSite] : outermost(callSite.inner, isWanted)));
+function outermostCallSites(callSites: CallSite[], isWanted: (callSite: CallSite) => boolean): CallSite[] {
+  return callSites.flatMap((callSite) =>
+    isWanted(callSite) ? [callSite] : outermostCallSites(callSite.inner, isWanted),
+  );
 }
 
 /** `names`: the room that the longest name takes, its indent included. */
-function columnsIn(width: number, names: number): ColumnsOfRun {
+function columnsOfWidth(width: number, names: number): ColumnsOfRun {
   if (width < 640)
     return {
       rail: 46,
@@ -186,7 +191,7 @@ function withParameterRows(run: WholeRunFacts, row: NetRow, open: OpenedRows, is
   return [placed, ...inner];
 }
 
-function isWanted({ facts, kind, parameter }: WholeRunRow, filter: RowFilter) {
+function passesFilter({ facts, kind, parameter }: WholeRunRow, filter: RowFilter) {
   if (filter === "findings") return facts.tone !== null && kind !== "head";
   return facts.parameters !== null && kind !== "head" && parameter === null;
 }
@@ -201,7 +206,7 @@ const SORT_VALUES: Record<Exclude<SortColumn, "name">, (row: WholeRunRow) => num
 };
 
 /** The largest first, of what learns the least; what has no number comes last. Frames have no place in it. */
-function sorted(rows: WholeRunRow[], column: SortColumn): WholeRunRow[] {
+function sortRows(rows: WholeRunRow[], column: SortColumn): WholeRunRow[] {
   const leaves = rows.filter(({ kind, parameter }) => kind !== "head" && parameter === null);
   if (column === "name") return leaves.sort((a, b) => nameToSort(a).localeCompare(nameToSort(b)));
   const rankOf = (row: WholeRunRow) => {
@@ -245,7 +250,7 @@ function railsBetween(run: WholeRunFacts, rows: WholeRunRow[]): WholeRunRail[] {
   // what a statement reads of a net, and that a net reads what a step moved, is told in words
   for (const way of run.dataWays)
     if (!way.to.invocations[0].isStatement && !run.isOptimizerStep(way.from))
-      add(way, "data", run.ofPlace(way.from).isCutOff);
+      add(way, "data", run.ofCallSite(way.from).isCutOff);
   assignLanes(
     rows.filter(({ kind, parameter }) => kind !== "head" && parameter === null),
     [...rails.values()],

@@ -12,7 +12,7 @@ import {
   type SortColumn,
   type WholeRunLayout,
 } from "./whole_run_layout.ts";
-import { codeOfPlace, fitText, netRowNamesThatFit, netRowLabel, squeezedTextAttributes } from "../net_row_labels.ts";
+import { codeOfCallSite, fitText, netRowNamesThatFit, netRowLabel, squeezedTextAttributes } from "../net_row_labels.ts";
 import { normText } from "./norm_text.ts";
 import { shapeText } from "../net_words.ts";
 import { parameterRunSummaries } from "./parameters_of_run.ts";
@@ -122,19 +122,17 @@ function groundMarks({ layout, selected }: WholeRunScene, row: WholeRunRow): VNo
   if (!isSelected && !tone) return [];
   const className = classNames("whole-ground", tone, isSelected && "selected");
   return [
-    h(
-      "g",
-      { key: `ground ${row.key}`, class: className },
+    h("g", { key: `ground ${row.key}`, class: className }, [
       h("rect", { y: row.y, width: layout.width, height: ROW_HEIGHT }),
       h("rect", { class: "whole-edge", y: row.y, width: 4, height: ROW_HEIGHT }),
-    ),
+    ]),
   ];
 }
 
-const middle = ({ y }: WholeRunRow) => y + ROW_HEIGHT / 2;
+const rowMiddleY = ({ y }: WholeRunRow) => y + ROW_HEIGHT / 2;
 
 function railMarks({ columns: { rail: x } }: WholeRunLayout, rail: WholeRunRail): VNode[] {
-  const [a, b] = [middle(rail.from), middle(rail.to)];
+  const [a, b] = [rowMiddleY(rail.from), rowMiddleY(rail.to)];
   const lane = Math.max(8, x - 6 - 12 * rail.lane);
   const down = b > a ? 1 : -1;
   const r = Math.min(6, Math.abs(b - a) / 2) * down;
@@ -209,12 +207,10 @@ function dotMark({ facts, joins, callSites }: WholeRunRow, x: number) {
   if (!facts.hasNodes && !facts.parameters && callSites[0].kind !== "module")
     return rectMark("whole-square", x - 4.5, y - 4.5, 9, 9, { rx: 1.5 });
   if (joins)
-    return h(
-      "g",
-      { class: "net-dot join full" },
+    return h("g", { class: "net-dot join full" }, [
       h("circle", { cx: x, cy: y, r: 7.5 }),
       pathMark("net-plus", `M${x - 4} ${y}h8M${x} ${y - 4}v8`),
-    );
+    ]);
   return circleMark(classNames("net-dot", facts.hasNodes && "full"), x, y, 5);
 }
 
@@ -267,17 +263,16 @@ function wordMarks({ layout, run, say, lines }: WholeRunScene, row: WholeRunRow)
   const [callSite] = row.callSites;
   if (row.kind === "head" && !run.trainedElsewhere(callSite)) return [];
   const said = row.callSites.length === 1 ? callSiteSummaryText(run, callSite, say) : "";
-  const text = said || (row.kind === "lines" || isStatement(callSite) ? codeOfPlace(run.facts, callSite, lines) : "");
+  const text =
+    said || (row.kind === "lines" || isStatement(callSite) ? codeOfCallSite(run.facts, callSite, lines) : "");
   const { learns, kept, called } = layout.columns;
   const room = (row.facts.kept ? (kept ?? layout.width) - 70 : (called ?? layout.width)) - learns - 12;
   const shown = fitText(text, room, 12);
   return [
-    h(
-      "text",
-      { class: classNames("whole-words", !said && "net-code"), x: learns, y: ROW_HEIGHT / 2 + 4 },
+    h("text", { class: classNames("whole-words", !said && "net-code"), x: learns, y: ROW_HEIGHT / 2 + 4 }, [
       shown,
       shown === text ? null : titleMark(text),
-    ),
+    ]),
   ];
 }
 
@@ -326,12 +321,10 @@ function gradientMarks(scene: WholeRunScene, parameters: ParameterRunSummary): V
     .slice(-3)
     .map(([k, n]) => say("whole_round_norm", { n, norm: textOfNorm(gradients[k], say) }));
   return [
-    h(
-      "g",
-      { class: "whole-spark", transform: `translate(${gradient} ${(ROW_HEIGHT - SPARK_HEIGHT) / 2})` },
+    h("g", { class: "whole-spark", transform: `translate(${gradient} ${(ROW_HEIGHT - SPARK_HEIGHT) / 2})` }, [
       ...sparklineMarks(gradients, rounds.length, SPARK_HEIGHT),
       titleMark(words.join("\n")),
-    ),
+    ]),
     ...lastNormMarks(scene, parameters, gradient + SPARKLINE_WIDTH + 10, last),
   ];
 }
@@ -387,12 +380,10 @@ function countMarks({ layout, say }: WholeRunScene, { facts, parameter }: WholeR
   if (kept !== null && facts.kept) marks.push(textMark("whole-number end", kept, y, bytesText(facts.kept)));
   if (called !== null && facts.calls)
     marks.push(
-      h(
-        "text",
-        { class: "whole-number soft", x: called, y },
+      h("text", { class: "whole-number soft", x: called, y }, [
         `${facts.isAtLeast ? "≥ " : ""}${facts.calls}×`,
         facts.isAtLeast ? titleMark(say("whole_called_at_least", { n: facts.calls })) : null,
-      ),
+      ]),
     );
   return marks;
 }

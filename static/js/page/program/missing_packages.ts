@@ -28,7 +28,7 @@ export async function showMissingPackages({ host, trace, pageSay, onRepair }: Pa
   const box = document.createElement("div");
   box.className = "first-answer";
   const names = packages.map(({ name }) => name);
-  box.append(textElement("h2", say("missing_is", { n: names.length, packages: listed(names, say) })));
+  box.append(textElement("h2", say("missing_is", { n: names.length, packages: listText(names, say) })));
   box.append(textElement("p", say("missing_why")), linesElement(packages, lines, say));
   const repairs = (trace.outcome.error?.refusals ?? []).flatMap((refusal) => refusal.repairs ?? []);
   for (const repair of repairs) box.append(...repairElements(repair, pageSay, () => onRepair(repair)));
@@ -37,7 +37,7 @@ export async function showMissingPackages({ host, trace, pageSay, onRepair }: Pa
   host.replaceChildren(box);
 }
 
-const listed = (names: string[], say: Translate) =>
+const listText = (names: string[], say: Translate) =>
   names.length < 2 ? names.join() : say("missing_and", { most: names.slice(0, -1).join(", "), last: names.at(-1) });
 
 /** The lines that need a package, under its name, with their code. */

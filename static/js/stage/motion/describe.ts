@@ -71,21 +71,21 @@ export function describeMotion(before: StageDrawing, after: StageDrawing, change
     const [old, now] = [before[side], after[side]];
     return old && now ? [{ old: findPaneContents(side, old), now: findPaneContents(side, now) }] : [];
   });
-  const moves = change?.back ? [] : sides.flatMap(movesOfUnits);
+  const moves = change?.back ? [] : sides.flatMap(slideMotions);
   if (!change) return moves;
-  const fades = sides.flatMap((pair) => fadesOfFreed(pair, change.gone));
+  const fades = sides.flatMap((pair) => fadeOutMotions(pair, change.gone));
   if (change.back) return fades;
   const now = new Map(sides.map((pair) => [pair.now.side, pair.now]));
-  const landing = landingOf(sides, now, change);
+  const landing = gradientArrivalMotions(sides, now, change);
   const landed = new Set(landing.map(({ of }) => of));
   return [
     ...moves,
     ...fades,
-    ...sides.flatMap((pair) => turnsOfCells(pair, change)),
-    ...travels(now.get("graph"), change),
+    ...sides.flatMap((pair) => cellValueMotions(pair, change)),
+    ...gradientTravelMotions(now.get("graph"), change),
     ...landing,
-    ...sides.flatMap((pair) => slidesOfNames(pair, moves)),
-    ...sides.flatMap((pair) => appearances(pair, landed)),
+    ...sides.flatMap((pair) => nameSlideMotions(pair, moves)),
+    ...sides.flatMap((pair) => appearanceMotions(pair, landed)),
   ];
 }
 
@@ -95,7 +95,7 @@ interface PanePair {
 }
 
 /** What was laid out anew slides there. */
-function movesOfUnits({ old, now }: PanePair): Motion[] {
+function slideMotions({ old, now }: PanePair): Motion[] {
   const places = new Map(old.units.map((unit) => [unit.identity, unit]));
   const out = now.units.flatMap((unit): Motion[] => {
     const [from, to] = [places.get(unit.identity)?.moved, unit.moved];
@@ -104,13 +104,13 @@ function movesOfUnits({ old, now }: PanePair): Motion[] {
       { at: 0, x: from[0] - to[0], y: from[1] - to[1] },
       { at: 1, x: 0, y: 0 },
     ];
-    return [motion("moved", unit.node.key ?? "", { drawn: unit.at }, frames, { base: to })];
+    return [makeMotion("moved", unit.node.key ?? "", { drawn: unit.at }, frames, { base: to })];
   });
   return out.length > MAX_SLIDING ? [] : out;
 }
 
 /** What was freed fades where it was, unless something new stands there. */
-function fadesOfFreed({ old, now }: PanePair, gone: ReadonlySet<string>): Motion[] {
+function fadeOutMotions({ old, now }: PanePair, gone: ReadonlySet<string>): Motion[] {
   if (!gone.size) return [];
   const staying = new Set(now.units.map(({ identity }) => identity));
   const freed = old.units.filter((unit) => {
@@ -127,22 +127,22 @@ function fadesOfFreed({ old, now }: PanePair, gone: ReadonlySet<string>): Motion
   const newBoxes = news.map(boxOf).filter((box) => box !== null);
   return freed.flatMap((unit): Motion[] => {
     const box = boxOf(unit);
-    if (!box || newBoxes.some((other) => overlap(box, other))) return [];
+    if (!box || newBoxes.some((other) => doRectsOverlap(box, other))) return [];
     const frames = [
       { at: 0, opacity: 1 },
       { at: 1, opacity: 0 },
     ];
     const copy = { copy: inertCopyInPlace(unit), into: { behind: old.side } };
-    return [motion("freed", [...entitiesIn(unit.node)].join(" "), copy, frames, { easing: "linear" })];
+    return [makeMotion("freed", [...entitiesIn(unit.node)].join(" "), copy, frames, { easing: "linear" })];
   });
 }
 
-function overlap(a: Rect, b: Rect) {
+function doRectsOverlap(a: Rect, b: Rect) {
   return a.x < b.x + b.w - 1 && b.x < a.x + a.w - 1 && a.y < b.y + b.h - 1 && b.y < a.y + a.h - 1;
 }
 
 /** The old number shrinks to nothing, and the new one grows; what says that it is new stays. */
-function turnsOfCells({ old, now }: PanePair, { oldValues }: StepChange): Motion[] {
+function cellValueMotions({ old, now }: PanePair, { oldValues }: StepChange): Motion[] {
   if (!oldValues.size) return [];
   const written = now.things.cell.filter(({ node }) => oldValues.has(keyOfCell(node)) && partOf(node, "val"));
   if (written.length > MAX_TURNING_CELLS) return [];
@@ -171,12 +171,12 @@ function turnsOfCells({ old, now }: PanePair, { oldValues }: StepChange): Motion
     const oldCell = h(
       "g",
       {},
-      parts.map((k) => asBefore(node.children[k], drawnBefore.get(keyOfCell(node)), value)),
+      parts.map((k) => partBefore(node.children[k], drawnBefore.get(keyOfCell(node)), value)),
     );
     return [
-      motion("written", of, { copy: oldCell, into: at }, shrinking, { easing: "linear" }),
+      makeMotion("written", of, { copy: oldCell, into: at }, shrinking, { easing: "linear" }),
       ...parts.map((k) =>
-        motion("written", of, { drawn: { ...at, path: [...at.path, k] } }, growing, { easing: "linear" }),
+        makeMotion("written", of, { drawn: { ...at, path: [...at.path, k] } }, growing, { easing: "linear" }),
       ),
     ];
   });
@@ -194,7 +194,7 @@ function partOf({ children }: VNode, name: string): number | null {
 }
 
 /** A part of a cell at its place of now, as it looked before. */
-function asBefore(part: VNode, cellBefore: VNode | undefined, value: Cell): VNode {
+function partBefore(part: VNode, cellBefore: VNode | undefined, value: Cell): VNode {
   const copy = inertCopy(part);
   const k = cellBefore ? partOf(cellBefore, part.text === null ? "cell-box" : "val") : null;
   const was = k === null ? null : cellBefore?.children[k];
@@ -204,7 +204,7 @@ function asBefore(part: VNode, cellBefore: VNode | undefined, value: Cell): VNod
 }
 
 /** Each gradient that a node sends goes from the node along its edge to where its chip stands. */
-function travels(graph: PaneContents | undefined, { visit }: StepChange): Motion[] {
+function gradientTravelMotions(graph: PaneContents | undefined, { visit }: StepChange): Motion[] {
   if (!graph || !visit) return [];
   const chips = graph.things.chip.filter(({ node }) => node.attrs["data-grad"].startsWith(`${visit.node}:`));
   const nodes = findByAttribute(graph, "data-node", visit.node).flatMap((found) => boxOf(found) ?? []);
@@ -212,7 +212,7 @@ function travels(graph: PaneContents | undefined, { visit }: StepChange): Motion
     const box = boxOf(chip);
     if (!box) return [];
     const goal = middleOf(box);
-    const way = wayOfGradient(graph, chip.node.attrs["data-grad"], nearest(nodes, goal), goal);
+    const way = gradientPath(graph, chip.node.attrs["data-grad"], nearestBox(nodes, goal), goal);
     if (way.length < 2) return [];
     const drift = [goal[0] - way[way.length - 1][0], goal[1] - way[way.length - 1][1]];
     const base = parseTranslate(chip.node.attrs.transform);
@@ -223,12 +223,12 @@ function travels(graph: PaneContents | undefined, { visit }: StepChange): Motion
       const pose = { x: cx - goal[0], y: cy - goal[1], scale: [size, size] as [number, number], about };
       return { at: share, ...pose, opacity: Math.min(1, share * 4) };
     });
-    return [motion("arrived", chip.node.attrs["data-grad"], { drawn: chip.at }, frames, { base })];
+    return [makeMotion("arrived", chip.node.attrs["data-grad"], { drawn: chip.at }, frames, { base })];
   });
 }
 
 /** From a node's box along an edge, or straight where the edge isn't drawn, to where its chip stands beside it. */
-function wayOfGradient(graph: PaneContents, edgeKey: string, node: Rect | null, goal: Point): Point[] {
+function gradientPath(graph: PaneContents, edgeKey: string, node: Rect | null, goal: Point): Point[] {
   const ways = findByAttribute(graph, "data-edge", edgeKey).flatMap((edge): Point[][] => {
     const line = edge.node.children.find(({ tag }) => tag === "path");
     const points = pathPoints(line?.attrs.d ?? "").map(([x, y]): Point => [x + edge.x, y + edge.y]);
@@ -244,17 +244,17 @@ function wayOfGradient(graph: PaneContents, edgeKey: string, node: Rect | null, 
   return node ? [[node.x + node.w / 2, node.y], goal] : [];
 }
 
-function nearest(boxes: Rect[], goal: Point): Rect | null {
+function nearestBox(boxes: Rect[], goal: Point): Rect | null {
   const far = (box: Rect) => distance(middleOf(box), goal);
   return boxes.reduce((best: Rect | null, box) => (best && far(best) <= far(box) ? best : box), null);
 }
 
 /** What arrives at a leaf grows out of its chip into the `.grad` beside its tensor, or goes into what is there. */
-function landingOf(sides: PanePair[], now: Map<PaneSide, PaneContents>, { visit }: StepChange): Motion[] {
+function gradientArrivalMotions(sides: PanePair[], now: Map<PaneSide, PaneContents>, { visit }: StepChange): Motion[] {
   const [memory, graph] = [now.get("memory"), now.get("graph")];
   if (!memory || !graph || !visit?.accumulates) return [];
   const places = memory.things.gradPlace.filter(({ node }) => node.attrs["data-grad-of"] === visit.accumulates);
-  const filled = places.flatMap((place) => stripIn(place) ?? []);
+  const filled = places.flatMap((place) => gradientStripIn(place) ?? []);
   const [target] = filled.sort((a, b) => b.box.w * b.box.h - a.box.w * a.box.h);
   const source = startOfGradientMotion(graph, visit.node);
   if (!target || !source) return [];
@@ -277,8 +277,13 @@ function landingOf(sides: PanePair[], now: Map<PaneSide, PaneContents>, { visit 
       { at: 1, opacity: 1 },
     ];
     return [
-      motion("landed", uid, { copy: inertCopyInPlace(target.strip, paneX, paneY), into: { over: "memory" } }, frames),
-      motion("landed", uid, { drawn: target.strip.at }, hidden, { easing: "linear" }),
+      makeMotion(
+        "landed",
+        uid,
+        { copy: inertCopyInPlace(target.strip, paneX, paneY), into: { over: "memory" } },
+        frames,
+      ),
+      makeMotion("landed", uid, { drawn: target.strip.at }, hidden, { easing: "linear" }),
     ];
   }
   if (!source.chip) return [];
@@ -288,11 +293,11 @@ function landingOf(sides: PanePair[], now: Map<PaneSide, PaneContents>, { visit 
     { at: 1, x: -x, y: -y, opacity: 0 },
   ];
   const chip = inertCopyInPlace(source.chip, graph.drawing.x, graph.drawing.y);
-  return [motion("landed", uid, { copy: chip, into: { over: "graph" } }, frames)];
+  return [makeMotion("landed", uid, { copy: chip, into: { over: "graph" } }, frames)];
 }
 
 /** The cells of a gradient in the place that is kept for it. */
-function stripIn(place: DrawnItem): { strip: DrawnItem; box: Rect; uid: string } | null {
+function gradientStripIn(place: DrawnItem): { strip: DrawnItem; box: Rect; uid: string } | null {
   const uid = place.node.attrs["data-handle"];
   if (!uid) return null;
   const k = place.node.children.findIndex(({ attrs }) => attrs["data-storage-strip"] !== undefined);
@@ -324,7 +329,7 @@ function startOfGradientMotion(graph: PaneContents, leaf: string): { box: Rect; 
 }
 
 /** A name that means another tensor slides there from the row of the one that it meant. */
-function slidesOfNames({ old, now }: PanePair, moves: Motion[]): Motion[] {
+function nameSlideMotions({ old, now }: PanePair, moves: Motion[]): Motion[] {
   const key = ({ node }: DrawnItem) => `${node.attrs["data-frame"] ?? ""}/${node.attrs["data-name"]}`;
   return now.things.name.flatMap((found): Motion[] => {
     const { node, at } = found;
@@ -343,7 +348,9 @@ function slidesOfNames({ old, now }: PanePair, moves: Motion[]): Motion[] {
       { at: 1, x: 0, y: 0 },
     ];
     return [
-      motion("rebound", node.attrs["data-name"], { drawn: at }, frames, { base: parseTranslate(node.attrs.transform) }),
+      makeMotion("rebound", node.attrs["data-name"], { drawn: at }, frames, {
+        base: parseTranslate(node.attrs.transform),
+      }),
     ];
   });
 }
@@ -353,7 +360,7 @@ function isWithin(inner: DrawnItemPath, outer: DrawnItemPath) {
 }
 
 /** What is new appears. */
-function appearances({ old, now }: PanePair, landed: ReadonlySet<string>): Motion[] {
+function appearanceMotions({ old, now }: PanePair, landed: ReadonlySet<string>): Motion[] {
   const wereThere = new Set(old.units.map(({ identity }) => identity));
   const out = now.units.flatMap((unit): Motion[] => {
     const isNew = !wereThere.has(unit.identity) && (unit.parent === null || wereThere.has(unit.parent));
@@ -363,13 +370,16 @@ function appearances({ old, now }: PanePair, landed: ReadonlySet<string>): Motio
       { at: 1, opacity: 1 },
     ];
     return [
-      motion("appeared", unit.node.key ?? "", { drawn: unit.at }, frames, { easing: "linear", duration: APPEAR_MS }),
+      makeMotion("appeared", unit.node.key ?? "", { drawn: unit.at }, frames, {
+        easing: "linear",
+        duration: APPEAR_MS,
+      }),
     ];
   });
   return out.length > MAX_APPEARING ? [] : out;
 }
 
-function motion(
+function makeMotion(
   kind: Motion["kind"],
   of: string,
   mover: Motion["mover"],

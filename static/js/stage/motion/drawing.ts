@@ -70,14 +70,14 @@ export function findPaneContents(side: PaneSide, drawing: PaneDrawing): PaneCont
 }
 
 /** Which child of what: only of what is found an address is made. */
-interface Place {
+interface TreePosition {
   node: VNode;
   k: number;
-  inside: Place | null;
+  inside: TreePosition | null;
 }
 
 /** `unit` is the one that it is in. */
-function addFound(index: PaneContents, place: Place, x: number, y: number, unit: string | null) {
+function addFound(index: PaneContents, place: TreePosition, x: number, y: number, unit: string | null) {
   const { node } = place;
   const { attrs, children } = node;
   const isUnit = !place.inside || attrs.transform !== undefined || attrs["data-row"] !== undefined;
@@ -103,13 +103,13 @@ function addFound(index: PaneContents, place: Place, x: number, y: number, unit:
   children.forEach((child, k) => addFound(index, { node: child, k, inside: place }, x + dx, y + dy, identity));
 }
 
-function identityOf({ node, k, inside }: Place): string {
+function identityOf({ node, k, inside }: TreePosition): string {
   return `${inside ? identityOf(inside) : ""}/${node.tag} ${node.key ?? k}`;
 }
 
-function addressOf(pane: PaneSide, place: Place): DrawnItemPath {
+function addressOf(pane: PaneSide, place: TreePosition): DrawnItemPath {
   const path: number[] = [];
-  for (let at: Place | null = place; at; at = at.inside) path.unshift(at.k);
+  for (let at: TreePosition | null = place; at; at = at.inside) path.unshift(at.k);
   return { pane, path };
 }
 

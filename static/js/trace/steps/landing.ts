@@ -73,7 +73,7 @@ function errorStep({ steps, outcome }: Trace): number | null {
   return typeof step === "number" && step < steps.length ? step : null;
 }
 
-type Place = { step: number; at: number };
+type LogPosition = { step: number; at: number };
 
 /** Of a net that is drawn as a list. */
 function landingStepOfList(opened: OpenTrace): number | null {
@@ -83,7 +83,7 @@ function landingStepOfList(opened: OpenTrace): number | null {
   const { eventPlacesByName } = opened.index;
   const [begun, ended] = ["module_called", "module_returned"].map((name) => eventPlacesByName.get(name) ?? []);
   // the first call ends where as many have ended as have begun
-  const isAfter = (a: Place, b: Place) => a.step > b.step || (a.step === b.step && a.at > b.at);
+  const isAfter = (a: LogPosition, b: LogPosition) => a.step > b.step || (a.step === b.step && a.at > b.at);
   return ended.find((place, k) => !begun[k + 1] || isAfter(begun[k + 1], place))?.step ?? null;
 }
 
@@ -94,12 +94,12 @@ function landingStepOfList(opened: OpenTrace): number | null {
 function lastTellingStep(steps: Step[]) {
   const i = steps.findLastIndex(
     ({ kind, log, set, value }) =>
-      kind !== "end" && (log.length > 0 || value !== undefined || Object.values(set).some(hasMoreThanLine)),
+      kind !== "end" && (log.length > 0 || value !== undefined || Object.values(set).some(hasFieldsBesideLine)),
   );
   return i < 0 ? null : i;
 }
 
-const hasMoreThanLine = (fields: object) => Object.keys(fields).some((field) => field !== "line");
+const hasFieldsBesideLine = (fields: object) => Object.keys(fields).some((field) => field !== "line");
 
 /**
  * Where a statement that a fix was for now passes: as often executed as before; null where no statement stands in its
