@@ -3,7 +3,6 @@
  * `npm run build` adds what is new at the end; the order stays.
  */
 
-import type { DiagnosisRow } from "./diagnosis.ts";
 import { ERROR_FINDINGS as savedOverwritten } from "./memory/saved_overwritten.ts";
 import { ERROR_FINDINGS as savedDetached } from "./graph/saved_detached.ts";
 import { ERROR_FINDINGS as backwardTwice } from "./graph/backward_twice.ts";
@@ -19,6 +18,7 @@ import { ERROR_FINDINGS as notContiguous } from "./errors/not_contiguous.ts";
 import { ERROR_FINDINGS as dtypeMismatch } from "./errors/dtype_mismatch.ts";
 import { ERROR_FINDINGS as indexOutOfRange } from "./errors/index_out_of_range.ts";
 import { ERROR_FINDINGS as shapeMismatch } from "./errors/shape_mismatch.ts";
+import type { DiagnosisRow } from "./diagnosis.ts";
 
 export const ERROR_DIAGNOSES: DiagnosisRow[] = [
   ...savedOverwritten,

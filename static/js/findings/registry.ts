@@ -3,7 +3,6 @@
  * `npm run build` adds what is new at the end; the order stays.
  */
 
-import type { DiagnosisRow } from "./diagnosis.ts";
 import { ERROR_DIAGNOSES } from "./error_registry.ts";
 import { FINDINGS as broadcastLoss } from "./samples/broadcast_loss.ts";
 import { FINDINGS as wrongGradient } from "./gradients/wrong_gradient.ts";
@@ -80,6 +79,9 @@ import { FINDINGS as layersStartEqual } from "./modules/layers_start_equal.ts";
 import { FINDINGS as rateJumps } from "./training/rate_jumps.ts";
 import { FINDINGS as comparedWithItself } from "./samples/compared_with_itself.ts";
 import { FINDINGS as batchPartUnread } from "./samples/batch_part_unread.ts";
+import { FINDINGS as evalTrains } from "./modules/eval_trains.ts";
+import { FINDINGS as maskUnread } from "./samples/mask_unread.ts";
+import type { DiagnosisRow } from "./diagnosis.ts";
 
 export const DIAGNOSES: DiagnosisRow[] = [
   ...ERROR_DIAGNOSES,
@@ -158,4 +160,6 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...rateJumps,
   ...comparedWithItself,
   ...batchPartUnread,
+  ...evalTrains,
+  ...maskUnread,
 ];

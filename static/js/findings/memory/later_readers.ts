@@ -35,7 +35,7 @@ export interface LaterReader {
 }
 
 /** the steps that use each name, in order; isBound: the step only assigns to the name */
-export type StepsByName = Map<string, { at: number; isBound: boolean }[]>;
+type StepsByName = Map<string, { at: number; isBound: boolean }[]>;
 
 export function stepsUsingNames(facts: RunFacts): StepsByName {
   const out: StepsByName = new Map();

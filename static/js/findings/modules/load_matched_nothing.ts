@@ -1,7 +1,7 @@
 /**
- * A `load_state_dict` that does not give a module the numbers that were meant: no key matched; `assign=True` parted what
- * was tied; it was of what the module already is; others replace the numbers before anything has read them; a tensor
- * that the module reads is in no `state_dict`.
+ * A `load_state_dict` that does not give a module the numbers that were meant: no key matched; `assign=True` parted
+ * what was tied; it was of what the module already is; others replace the numbers before anything has read them; a
+ * tensor that the module reads is in no `state_dict`.
  */
 
 import { codeFact, diagnosis, lineOfCandidate, operationName, type Diagnosis, type RunFacts } from "../diagnosis.ts";

@@ -1,6 +1,6 @@
 /**
- * A parameter that was frozen with a `.grad` left from before, which an optimizer goes on to use; and parameters that were
- * frozen and, before anything ran, all made to require grad again, so that the freezing has no effect.
+ * A parameter that was frozen with a `.grad` left from before, which an optimizer goes on to use; and parameters that
+ * were frozen and, before anything ran, all made to require grad again, so that the freezing has no effect.
  */
 
 import { diagnosis, gradNameOf, type RunFacts } from "../diagnosis.ts";
