@@ -8,7 +8,7 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-LAZY = {
+MODULE_OF_LAZY_NAME = {
     "Run": "run",
     "assert_trains": "gradient_check.training_assertion",
     "explain": "region",
@@ -21,12 +21,12 @@ replace that."""
 
 def __getattr__(name: str) -> Any:
     """Import the module of a name and return the name's value. Raises AttributeError for an unknown name."""
-    if name not in LAZY:
+    if name not in MODULE_OF_LAZY_NAME:
         raise AttributeError(f"module 'gradbox' has no attribute {name!r}")
     # by its name: an import statement would make every module that reads `gradbox.__version__` depend on torch
-    value = globals()[name] = getattr(importlib.import_module(f"gradbox.{LAZY[name]}"), name)
+    value = globals()[name] = getattr(importlib.import_module(f"gradbox.{MODULE_OF_LAZY_NAME[name]}"), name)
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *LAZY})
+    return sorted({*globals(), *MODULE_OF_LAZY_NAME})

@@ -16,7 +16,7 @@ MAX_FINDINGS = 4
 SESSION = pytest.StashKey[Any]()
 """The session that records a test, from its fixtures to its end."""
 
-EXPECTED_ENDS = (pytest.skip.Exception, pytest.xfail.Exception)
+SKIP_AND_XFAIL_EXCEPTIONS = (pytest.skip.Exception, pytest.xfail.Exception)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -115,7 +115,7 @@ def end_recording(item: pytest.Function, error: BaseException | None, when: str 
         from gradbox.run import Run  # noqa: PLC0415 every run of pytest loads this plugin
 
         Path(judged).write_bytes(JUDGED_RUN_ADAPTER.dump_json(Run.from_lines(session.lines, item.name).judged()))
-    elif judged is None and error is not None and not isinstance(error, EXPECTED_ENDS):
+    elif judged is None and error is not None and not isinstance(error, SKIP_AND_XFAIL_EXCEPTIONS):
         add_findings_to_report(item, session, when)
 
 

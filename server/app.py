@@ -14,7 +14,7 @@ from server.http.documentation import DocumentationFiles
 from server.http.security import SecurityMiddleware
 from server.middleware import AuthenticationMiddleware, HttpMetricsMiddleware, RequestRateMiddleware
 from server.operating import log, settings_checks
-from server.pool.zygote import PREPARE
+from server.pool.zygote import PREPARE_FUNCTION
 from server.routes import (
     api,
     builder,
@@ -57,7 +57,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     await services.close()
 
 
-def create_app(settings: Settings | None = None, prepare: str = PREPARE) -> FastAPI:
+def create_app(settings: Settings | None = None, prepare: str = PREPARE_FUNCTION) -> FastAPI:
     """Create the application. Raises SettingError.
 
     prepare: the `module:function` that makes workers ready to run programs; tests pass their own

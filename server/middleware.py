@@ -27,7 +27,7 @@ PUBLIC_ASSETS = "/static/dist/chunks/"
 """Chunks that the page's script loads on demand, also to say that its session is over."""
 
 SESSION_PATH = "/session"
-CHALLENGE = {"WWW-Authenticate": 'Bearer realm="gradbox"'}
+BASIC_AUTH_CHALLENGE = {"WWW-Authenticate": 'Bearer realm="gradbox"'}
 """A scheme for which browsers do not open their own password dialog."""
 
 
@@ -79,7 +79,7 @@ class AuthenticationMiddleware:
         except RateLimited as error:
             return error
         message = "this server requires a password: sign in, or send it in an Authorization header (Bearer or Basic)"
-        return ProblemError(401, "no_password", message, headers=CHALLENGE)
+        return ProblemError(401, "no_password", message, headers=BASIC_AUTH_CHALLENGE)
 
 
 def sign_in_page(scope: Scope, problem: ProblemError) -> Response | None:
@@ -96,8 +96,8 @@ def sign_in_page(scope: Scope, problem: ProblemError) -> Response | None:
     return response
 
 
-FREE_PATHS = ("/healthz", "/readyz")
-FREE_FOLDER = "/static/dist/"
+UNLIMITED_PATHS = ("/healthz", "/readyz")
+UNLIMITED_FOLDER = "/static/dist/"
 """The page's own files, which a browser requests along with it."""
 
 
@@ -111,8 +111,8 @@ class RequestRateMiddleware:
         self._app, self._limits, self._proxies = app, limits, proxies
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        path = served_path(scope) if scope["type"] == "http" else FREE_PATHS[0]
-        if path not in FREE_PATHS and not path.startswith(FREE_FOLDER):
+        path = served_path(scope) if scope["type"] == "http" else UNLIMITED_PATHS[0]
+        if path not in UNLIMITED_PATHS and not path.startswith(UNLIMITED_FOLDER):
             address = client_address(scope, self._proxies)
             try:
                 self._limits.count_request(Client(address, address))

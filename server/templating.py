@@ -9,7 +9,7 @@ from fastapi.templating import Jinja2Templates
 from server import PROJECT_FOLDER
 from server.gallery.scenarios import LANGUAGES
 from server.http.documentation import is_documentation_built
-from server.pool.interface import STARTING
+from server.pool.interface import WORKERS_STARTING_MESSAGE
 from server.services import get_services
 from server.visitors.clients import new_visitor_cookie_header
 
@@ -114,7 +114,7 @@ def render_workbench_page(request: Request, **values: Any) -> Response:
         "page.html",
         devices=pool.devices,
         live=services.settings.live_mode,
-        runs_nothing=pool.unavailable_reason("cpu") not in ("", STARTING),
+        runs_nothing=pool.unavailable_reason("cpu") not in ("", WORKERS_STARTING_MESSAGE),
         **values,
     )
 

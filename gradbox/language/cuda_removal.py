@@ -12,7 +12,7 @@ from typing import Any
 from gradbox.language.device_placement import (
     CUDA_DEVICE_PATTERN,
     CUDA_TENSOR_TYPE_PATTERN,
-    MOVES,
+    MOVE_METHODS,
     DevicePlacement,
     device_argument,
     starts_with_cuda_index,
@@ -33,9 +33,14 @@ def {name}(x, *args, **kwargs):
 '''
 
 _HARMLESS_CALLS = ("is_available", "manual_seed", "manual_seed_all", "device_count", "empty_cache")
-_ON_THE_DEVICE = ("torch.cuda.Stream", "torch.cuda.Event", "torch.cuda.current_stream", "torch.cuda.default_stream")
-_CONTEXTS = ("torch.cuda.stream", "torch.cuda.device", "torch.cuda.StreamContext")
-_DEVICE_NAMES = ("torch.cuda.current_device", "torch.cuda.get_device_name")
+_STREAM_AND_EVENT_CALLS = (
+    "torch.cuda.Stream",
+    "torch.cuda.Event",
+    "torch.cuda.current_stream",
+    "torch.cuda.default_stream",
+)
+_CUDA_CONTEXT_MANAGERS = ("torch.cuda.stream", "torch.cuda.device", "torch.cuda.StreamContext")
+_DEVICE_NAME_CALLS = ("torch.cuda.current_device", "torch.cuda.get_device_name")
 _AUTOCAST = ("torch.autocast", "torch.amp.autocast", "torch.amp.autocast_mode.autocast")
 _CUDA_AUTOCAST = ("torch.cuda.amp.autocast", "torch.cuda.amp.autocast_mode.autocast")
 _SCALERS = ("torch.amp.GradScaler", "torch.GradScaler")
@@ -126,9 +131,9 @@ class CudaRemovalEdits(ProgramEdits):
                 self._is_numeric_expression(node.args[0]) or (len(node.args) > 1 and is_cuda_string(node.args[0]))
             ):
                 self.replace_node(node, f'{self._torch}.device("cpu")')
-        elif path in _DEVICE_NAMES:
+        elif path in _DEVICE_NAME_CALLS:
             self.replace_node(node, '"cpu"')
-        elif path in _CONTEXTS:
+        elif path in _CUDA_CONTEXT_MANAGERS:
             name = self._modules.name_of_imported_module("contextlib", "contextlib")
             if name not in self._modules.names:
                 self.insert_source_line(import_insertion_line(self.tree) + 1, 0, "import contextlib")
@@ -157,7 +162,7 @@ class CudaRemovalEdits(ProgramEdits):
     def _edit_method_call(self, node: ast.Call, function: ast.Attribute) -> None:
         """Edit a method call that may move a tensor or a module."""
         method = function.attr
-        if method not in MOVES or self._placement.defines_function(method):
+        if method not in MOVE_METHODS or self._placement.defines_function(method):
             return
         value = self._placement.value_of_expression(function.value)
         if method == "pin_memory":
@@ -251,7 +256,7 @@ class CudaRemovalEdits(ProgramEdits):
             if isinstance(node, ast.Assign):
                 values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
                 if values and all(
-                    isinstance(v, ast.Call) and self._dotted_path(v.func) in _ON_THE_DEVICE for v in values
+                    isinstance(v, ast.Call) and self._dotted_path(v.func) in _STREAM_AND_EVENT_CALLS for v in values
                 ):
                     self.comment_out_statement(node)
                     names |= {

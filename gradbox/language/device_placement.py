@@ -23,7 +23,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 CUDA_DEVICE_PATTERN = re.compile(r"cuda(:\d*)?$")
 CUDA_TENSOR_TYPE_PATTERN = re.compile(r"torch\.cuda\.(\w+Tensor)$")
-MOVES = ("cuda", "cpu", "to", "type", "type_as", "pin_memory")
+MOVE_METHODS = ("cuda", "cpu", "to", "type", "type_as", "pin_memory")
 
 _EVALUATION_PASSES = 3
 """Passes over the tree. The values of parameters and attributes are known in the pass after the one that found them."""
@@ -48,7 +48,7 @@ _PLAIN_FUNCTIONS = frozenset(
         "open",
     ]
 )
-_PASSED_ON = frozenset(["list", "tuple", "iter", "reversed", "sorted", "set"])
+_FUNCTIONS_THAT_KEEP_ELEMENTS = frozenset(["list", "tuple", "iter", "reversed", "sorted", "set"])
 _PLAIN_ATTRIBUTES = frozenset(["shape", "dtype", "ndim", "requires_grad", "is_cuda", "is_leaf", "grad_fn", "layout"])
 _PLAIN_METHODS = frozenset(
     [
@@ -84,8 +84,8 @@ _MODULE_METHODS = frozenset(
         "modules",
     ]
 )
-_WEIGHTS = frozenset(["weight", "bias", "grad", "running_mean", "running_var", "in_proj_weight"])
-_USES_OF_MODULES = frozenset(
+_TENSOR_ATTRIBUTES_OF_MODULES = frozenset(["weight", "bias", "grad", "running_mean", "running_var", "in_proj_weight"])
+_MODULE_METHODS_WITHOUT_MOVE = frozenset(
     [
         "parameters",
         "named_parameters",
@@ -99,7 +99,7 @@ _USES_OF_MODULES = frozenset(
         "apply",
     ]
 )
-_GIVE_A_MODULE = (
+_FUNCTIONS_RETURNING_MODULE = (
     "torch.compile",
     "torch.jit.script",
     "torch.jit.trace",
@@ -107,9 +107,9 @@ _GIVE_A_MODULE = (
     "torch.ao.",
     "torch.quantization.",
 )
-_GIVE_A_TENSOR = ("torch.nn.functional.", "torch.linalg.", "torch.fft.", "torch.special.", "torch.func.functional_call",
-                  "torch.nn.utils.rnn.", "torch.Tensor.")  # fmt: skip
-_FROM_ARRAY = frozenset(("torch.from_numpy", "torch.frombuffer"))
+_PREFIXES_RETURNING_TENSOR = ("torch.nn.functional.", "torch.linalg.", "torch.fft.", "torch.special.",
+                  "torch.func.functional_call", "torch.nn.utils.rnn.", "torch.Tensor.")  # fmt: skip
+_FUNCTIONS_FROM_ARRAY = frozenset(("torch.from_numpy", "torch.frombuffer"))
 
 
 class DevicePlacement:
@@ -132,7 +132,9 @@ class DevicePlacement:
         self._used_as_modules = {
             node.value.id
             for node in nodes
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in _USES_OF_MODULES
+            if isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.attr in _MODULE_METHODS_WITHOUT_MOVE
         }
         for _ in range(_EVALUATION_PASSES):
             self._values, self._default = {}, "cpu"
@@ -426,7 +428,7 @@ class DevicePlacement:
         if owner.kind == "module":
             value = self._attributes.get(node.attr)
             if value is None:
-                return ExpressionValue("tensor", owner.on) if node.attr in _WEIGHTS else None
+                return ExpressionValue("tensor", owner.on) if node.attr in _TENSOR_ATTRIBUTES_OF_MODULES else None
             return replace(value, on=owner.on, rides=False) if value.rides else value
         return PLAIN_VALUE if node.attr in _PLAIN_ATTRIBUTES else owner
 
@@ -472,7 +474,7 @@ class DevicePlacement:
             return ExpressionValue("items", of=common_value([element_value(value) for value in arguments]))
         if name == "next":
             return element_value(first)
-        return first if name in _PASSED_ON else None
+        return first if name in _FUNCTIONS_THAT_KEEP_ELEMENTS else None
 
     def _module_call_value(
         self, called: ExpressionValue | None, everything: list[ExpressionValue | None], node: ast.Call | None = None,
@@ -554,11 +556,11 @@ class DevicePlacement:
         if path == "torch.load":
             asked = keywords.get("map_location")
             return ExpressionValue("tensor", asked.on if asked is not None and asked.kind == "device" else None)
-        if path in _FROM_ARRAY:
+        if path in _FUNCTIONS_FROM_ARRAY:
             return ExpressionValue("tensor", "cpu")
-        if path.startswith(_GIVE_A_MODULE) and not path.startswith(_GIVE_A_TENSOR):
+        if path.startswith(_FUNCTIONS_RETURNING_MODULE) and not path.startswith(_PREFIXES_RETURNING_TENSOR):
             return first
-        if path.count(".") > 1 and not path.startswith(_GIVE_A_TENSOR):
+        if path.count(".") > 1 and not path.startswith(_PREFIXES_RETURNING_TENSOR):
             return None
         if place is None and "device" in keywords and asked is None:
             place = "gpu"
@@ -576,12 +578,12 @@ class DevicePlacement:
         keywords: dict[str | None, ExpressionValue | None], scope: ValueScope,
     ) -> ExpressionValue | None:  # fmt: skip
         everything = [*arguments, *keywords.values()]
-        if name in MOVES and owner is not None and owner.kind in ("tensor", "module"):
+        if name in MOVE_METHODS and owner is not None and owner.kind in ("tensor", "module"):
             place = "cpu" if name == "pin_memory" else self.move_target(node)
             if owner.kind == "module" and place is not None:
                 self._record_module_move(node, owner, place, scope)
             return replace(owner, on=place or owner.on, rides=False)
-        if name in MOVES and not self.defines_function(name):
+        if name in MOVE_METHODS and not self.defines_function(name):
             place = self.move_target(node)
             return owner if owner is not None else ExpressionValue("tensor", place) if place is not None else None
         if owner is None or owner.kind in ("plain", "module"):

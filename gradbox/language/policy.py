@@ -15,7 +15,7 @@ from gradbox.language.program_lines import parse_without_warnings
 from gradbox.language.tree import SyntaxNodes
 from gradbox.wire.program import Refusal
 
-_ALLOWED = """
+_ALLOWED_MODULE_NAMES = """
 torch numpy __future__ abc argparse array base64 bisect bz2 calendar cmath codecs collections colorsys configparser
 contextlib contextvars copy copyreg csv dataclasses datetime decimal difflib enum errno fnmatch fractions functools gc
 getopt glob graphlib gzip hashlib heapq hmac html inspect io itertools json keyword locale logging lzma math numbers
@@ -37,7 +37,7 @@ tensorflow torchaudio torchinfo torchmetrics torchsummary torchtext torchvision 
     "processes": "subprocess multiprocessing threading concurrent signal asyncio",
     "interpreter": "builtins ctypes importlib code codeop ast dis marshal pdb",
 }
-_CLOSED_BY_REASON = {
+_FORBIDDEN_MEMBERS_BY_REASON = {
     "missing": "torch.onnx torch.utils.tensorboard",
     "files": """
 torch.from_file torch.package numpy.fromfile numpy.memmap torchvision.datasets.DatasetFolder
@@ -75,7 +75,7 @@ gi_frame cr_frame ag_frame tb_frame
     "processes": "share_memory share_memory_",
     "files": "fileno tofile",
 }
-ALLOWED_MODULES = set(_ALLOWED.split())
+ALLOWED_MODULES = set(_ALLOWED_MODULE_NAMES.split())
 """Top-level modules that may be imported, with everything below them. `allow_packages` adds those of packages."""
 
 UNAVAILABLE_MODULES: dict[str, str] = {}
@@ -89,7 +89,7 @@ def allow_packages(names: Iterable[str]) -> None:
     names: of their top-level modules
     """
     ALLOWED_MODULES.clear()
-    ALLOWED_MODULES.update(_ALLOWED.split(), names)
+    ALLOWED_MODULES.update(_ALLOWED_MODULE_NAMES.split(), names)
     UNAVAILABLE_MODULES.clear()
     for why, modules in _UNAVAILABLE.items():
         UNAVAILABLE_MODULES.update({name: why for name in modules.split() if name not in ALLOWED_MODULES})
@@ -97,7 +97,7 @@ def allow_packages(names: Iterable[str]) -> None:
 
 allow_packages(name for name in DEFAULT_PACKAGES if find_spec(name) is not None)
 
-FORBIDDEN_MEMBERS = {name: why for why, names in _CLOSED_BY_REASON.items() for name in names.split()}
+FORBIDDEN_MEMBERS = {name: why for why, names in _FORBIDDEN_MEMBERS_BY_REASON.items() for name in names.split()}
 """Parts of allowed modules that are not available, and why."""
 
 ALLOWED_MEMBERS = frozenset(["torch._inductor.config"])
@@ -119,7 +119,7 @@ FORBIDDEN_BUILTINS = {
 }
 """Builtins that are not available. A program that binds such a name uses its own."""
 
-REASONS = {
+REFUSAL_REASONS = {
     "import": "it is not one of the modules that a program here may import",
     "missing": "this server does not offer it",
     "files": "it needs a file on disk, and the files of a program here are kept in memory while it runs",
@@ -276,7 +276,7 @@ def _make_refusal(lines: list[str], node: Any, what: str, why: str) -> Refusal:
         line=node.lineno,
         col=character_column(text, node.col_offset),
         end_col=character_column(text, node.end_col_offset) if same else None,
-        message=f"{what} is not available: {REASONS[why]}",
+        message=f"{what} is not available: {REFUSAL_REASONS[why]}",
         key=why,
         args={"what": what},
     )

@@ -28,7 +28,9 @@ def shorten_trace(trace: bytes, max_packed_bytes: int = MAX_PACKED_BYTES) -> tup
     if len(zlib.compress(json.dumps(value.get("rounds")).encode())) * 4 // 3 > max_packed_bytes // 2:
         without_rounds = value.pop("rounds", None) is not None
     # with the ending that it gets where it is shortened
-    size = pack_and_measure({**value, "steps": []}) + pack_and_measure(_ending(max_packed_bytes, steps[-1]["line"]))
+    size = pack_and_measure({**value, "steps": []}) + pack_and_measure(
+        _outcome_of_shortened_trace(max_packed_bytes, steps[-1]["line"])
+    )
     count = 0
     while count < len(steps) and (count == 0 or size <= max_packed_bytes):
         size += pack_and_measure(steps[count])
@@ -43,9 +45,9 @@ def shorten_trace(trace: bytes, max_packed_bytes: int = MAX_PACKED_BYTES) -> tup
     if "rounds" in value:
         value["rounds"]["recorded"] = [told for told in value["rounds"]["recorded"] if told["end"] < count]
     if count < len(steps):
-        value["outcome"] = _ending(max_packed_bytes, steps[count - 1]["line"])
+        value["outcome"] = _outcome_of_shortened_trace(max_packed_bytes, steps[count - 1]["line"])
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode(), count
 
 
-def _ending(max_packed_bytes: int, line: int) -> dict[str, Any]:
+def _outcome_of_shortened_trace(max_packed_bytes: int, line: int) -> dict[str, Any]:
     return {"status": "stopped", "stopped": {"limit": "trace", "value": max_packed_bytes, "line": line}}

@@ -175,7 +175,7 @@ class ProgramStatements:
             known = self._positions[id(code)] = (
                 code,
                 [
-                    InstructionPosition(line, _moved(col, removed), end_line, _moved(end_col, removed))
+                    InstructionPosition(line, _moved_column(col, removed), end_line, _moved_column(end_col, removed))
                     for line, end_line, col, end_col in code.co_positions()
                 ],
             )
@@ -221,7 +221,7 @@ class ProgramStatements:
         return best
 
 
-def _moved(col: int | None, removed: int) -> int | None:
+def _moved_column(col: int | None, removed: int) -> int | None:
     return None if col is None else col + removed
 
 
@@ -429,14 +429,14 @@ class LambdaTransformer(ast.NodeTransformer):
         return node
 
 
-_LOAD = ast.Load()
+_LOAD_CONTEXT = ast.Load()
 
 
 def _hook_call(
     name: str, i: int | None, arguments: Sequence[ast.expr], line: int, col: int, end_line: int, end_col: int
 ) -> ast.Call:
     """A call of a hook. All positions are passed to the constructors because `copy_location` is slower."""
-    function = ast.Name(name, _LOAD, lineno=line, col_offset=col, end_lineno=end_line, end_col_offset=end_col)
+    function = ast.Name(name, _LOAD_CONTEXT, lineno=line, col_offset=col, end_lineno=end_line, end_col_offset=end_col)
     passed = list(arguments)
     if i is not None:
         passed.insert(0, ast.Constant(i, lineno=line, col_offset=col, end_lineno=end_line, end_col_offset=end_col))

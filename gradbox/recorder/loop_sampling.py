@@ -18,17 +18,17 @@ from gradbox.wire.job_records import FocusRecord
 UNTHINNED_SHARE, MAX_SHARE = 0.4, 0.9
 """The share of a trace's room that is filled without leaving anything out, and the share that loops may fill at all."""
 
-LAST_SHARE = 0.95
+MAX_SHARE_AT_LAST_ITERATION = 0.95
 """The share up to which the very last iteration is recorded, for which room was reserved. The rest is for what follows
 the loops."""
 
 FOCUSED_SHARES = 0.15, 0.5
 """The same two shares for a run that is to show certain iterations."""
 
-RESERVE_SHARE = 0.1
+RESERVED_SHARE = 0.1
 """Room that is never counted as available."""
 
-COST_MARGIN = 1.5
+ITERATION_COST_MARGIN = 1.5
 """How many times the last iteration's cost must still be available for another one."""
 
 GAP_EXPONENT = 6
@@ -95,11 +95,11 @@ class IterationSchedule:
         is_due = spent <= self._unthinned_share or count >= self._next_due.get(loop, 0)
         ends_run, self.ends_run = self.ends_run, False
         if not self._is_iteration_focused(loop, path) and not (
-            (is_due or ends_run) and spent + cost * COST_MARGIN <= self._allowed_share(loop, cost, ends_run)
+            (is_due or ends_run) and spent + cost * ITERATION_COST_MARGIN <= self._allowed_share(loop, cost, ends_run)
         ):
             return False
         if spent > self._unthinned_share:
-            share = cost / (self._max_share - spent + RESERVE_SHARE) if spent < self._max_share else 1.0
+            share = cost / (self._max_share - spent + RESERVED_SHARE) if spent < self._max_share else 1.0
             self._gap[loop] = self._gap.get(loop, 1.0) * math.exp(GAP_EXPONENT * share)
             self._next_due[loop] = count + self._gap[loop]
         self._spent_at_start[loop] = spent
@@ -109,7 +109,7 @@ class IterationSchedule:
         """The share that may be used at the end of an iteration, so that the last one still has room if it is known."""
         if loop not in self._last_counts or loop not in self._cost:
             return self._max_share
-        return LAST_SHARE if ends_run else self._max_share - cost * COST_MARGIN
+        return MAX_SHARE_AT_LAST_ITERATION if ends_run else self._max_share - cost * ITERATION_COST_MARGIN
 
     def _is_iteration_focused(self, loop: int, path: list[int]) -> bool:
         if loop in self._counts:

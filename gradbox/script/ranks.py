@@ -22,7 +22,7 @@ from gradbox.script.trace_line_files import SCRIPT_FILE
 
 TORCHRUN_NAMES = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
 PARAMETERS_FILE = "parameters"
-DIFFERENT = "have different values"
+DIFFERENT_VALUES_MESSAGE = "have different values"
 MAX_NAMED = 3
 """Parameters that a message names."""
 
@@ -76,7 +76,9 @@ def record_ranks(script: Script, arguments: Sequence[str], ranks: Sequence[int],
                 runs[label] = run
         status = return_code if return_code >= 0 else 128 - return_code
         notes = list(parameter_difference_sentences(read_rank_parameters(folder), uncalled_wrappers(folder)))
-        return RecordingResult(runs, status, notes=notes, differ=any(DIFFERENT in note for note in notes))
+        return RecordingResult(
+            runs, status, notes=notes, differ=any(DIFFERENT_VALUES_MESSAGE in note for note in notes)
+        )
 
 
 Parameters = dict[int, dict[int, dict[str, list[object]]]]
@@ -125,7 +127,7 @@ def parameter_difference_sentences(parameters: Parameters, uncalled: Sequence[st
                 continue
             compared = number, len(names)
             if different:
-                where = f"after round {number} ranks {ranks[0]} and {rank} {DIFFERENT}"
+                where = f"after round {number} ranks {ranks[0]} and {rank} {DIFFERENT_VALUES_MESSAGE}"
                 if len(different) == len(names):
                     yield f"{where} in all {len(names)} parameters: {reason}"
                 else:

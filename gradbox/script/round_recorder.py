@@ -13,7 +13,7 @@ from gradbox.script.part_recorder import PartRecorder
 from gradbox.script.script_parts import MAX_RECORDINGS
 from gradbox.sessions.round_hook import ExpressionInUserFrame, RoundHook
 
-KEPT_ROUNDS = 3
+MAX_KEPT_ROUNDS = 3
 """With `--until`, which records every round, the last rounds that are kept."""
 
 
@@ -89,7 +89,7 @@ class RoundRecorder(PartRecorder):
         if became_true:
             self.print_once(f"{self._condition_text!r} is true at the end of round {self.round_count}")
             self._is_over = self._options.until is not None
-        elif self._options.until is not None and len(self._recorded_folders) > KEPT_ROUNDS:
+        elif self._options.until is not None and len(self._recorded_folders) > MAX_KEPT_ROUNDS:
             shutil.rmtree(self._recorded_folders.pop(0), ignore_errors=True)
         self.round_count += 1
         self._begin_round_if_due(frame, follow_stack=True)

@@ -14,8 +14,8 @@ from typing import Any, Protocol
 from gradbox.recorder.instrument import LOOP_STATEMENT_KINDS
 from gradbox.recorder.recorder import Recorder
 from gradbox.recorder.stack import to_program_line
-from gradbox.sessions.statement_table import NOWHERE, SPECIAL, CodeTable, StatementTable
-from gradbox.sessions.value_stack import UNKNOWN, pending_return_value, value_on_stack
+from gradbox.sessions.statement_table import NO_STATEMENT, SPECIAL_INSTRUCTION, CodeTable, StatementTable
+from gradbox.sessions.value_stack import UNREADABLE_VALUE, pending_return_value, value_on_stack
 
 FOR_KINDS = ("For", "AsyncFor")
 WITH_KINDS = ("With", "AsyncWith")
@@ -40,7 +40,7 @@ class FrameTracer:
     """The trace function of one frame. Only the frame refers to it, so it dies with the frame, and it does not keep the
     frame alive.
 
-    `_statement` is the running statement, NOWHERE after an exception; `_last_statement` also covers one that an
+    `_statement` is the running statement, NO_STATEMENT after an exception; `_last_statement` also covers one that an
     exception ended. `_left_early` holds compound statements that a jump or an exception leaves, after which there is no
     step. `_reached_from_body` says that the statement was reached from its own body. `_ended_handler` is the last
     statement of a handler that is over; what follows may have its position. `_exiting_with` is the `with` whose
@@ -69,8 +69,8 @@ class FrameTracer:
         self._thread_tracer, self._recorder, self._table = thread_tracer, recorder, table
         self._code: CodeTable = table.code_table(frame.f_code)
         self._statements_or_special = self._code.statements_or_special
-        self._statement = self._last_statement = self._exiting_with = self._pending_return = NOWHERE
-        self._suspended_at = self._pending_jump = self._recorded_return = self._entered_loop = NOWHERE
+        self._statement = self._last_statement = self._exiting_with = self._pending_return = NO_STATEMENT
+        self._suspended_at = self._pending_jump = self._recorded_return = self._entered_loop = NO_STATEMENT
         self._ended_handler: tuple[int, ...] = ()
         self._left_early: set[int] = set()
         self._reached_from_body = False
@@ -104,21 +104,21 @@ class FrameTracer:
     def finish_running_statement(self, frame: FrameType, enclosing: int) -> None:
         """Stop following the frame, though it goes on: what ran in it counts as over.
 
-        enclosing: the statement whose block that was in; NOWHERE for the frame's own block
+        enclosing: the statement whose block that was in; NO_STATEMENT for the frame's own block
         """
-        if self._statement in (NOWHERE, SUSPENDED):
+        if self._statement in (NO_STATEMENT, SUSPENDED):
             return
         if self._table.statement_kind(self._statement) == "Return":
             self._record_step(frame, self._statement)
         else:
             self._finish_statement(frame, enclosing)
-        self._statement = NOWHERE
+        self._statement = NO_STATEMENT
 
     def finish_statement_in_its_block(self, frame: FrameType) -> None:
         """Count the running statement as over while its block goes on."""
-        if self._statement not in (NOWHERE, SUSPENDED):
+        if self._statement not in (NO_STATEMENT, SUSPENDED):
             enclosing = self._table.enclosing_statements(self._statement)
-            self.finish_running_statement(frame, enclosing[0] if enclosing else NOWHERE)
+            self.finish_running_statement(frame, enclosing[0] if enclosing else NO_STATEMENT)
 
     def mark_resumed(self) -> None:
         """Note that the generator resumes; by an exception if that is the next event."""
@@ -128,7 +128,7 @@ class FrameTracer:
     def __call__(self, frame: FrameType, event: str, value: Any) -> Any:
         if event == "opcode":
             i = self._statements_or_special[frame.f_lasti // 2]
-            if i == self._statement or i == NOWHERE:
+            if i == self._statement or i == NO_STATEMENT:
                 return self
             self._on_instruction(frame, frame.f_lasti // 2)
         elif event == "return":
@@ -147,7 +147,10 @@ class FrameTracer:
         if k in self._code.with_handlers:
             self._exiting_with = i
         if k in self._code.reraises:
-            if i not in (NOWHERE, self._statement, *self._ended_handler) and self._table.statement_kind(i) == "Pass":
+            if (
+                i not in (NO_STATEMENT, self._statement, *self._ended_handler)
+                and self._table.statement_kind(i) == "Pass"
+            ):
                 self._begin_statement(frame, i)  # the last of a `finally`, which has no other instruction
             self._on_exception_propagated(frame)
             return
@@ -159,20 +162,20 @@ class FrameTracer:
         loop = self._code.endless_loop_starts.get(k)
         if loop is not None and loop != self._statement:
             self._begin_statement(frame, loop)
-        if i not in (NOWHERE, self._statement):
+        if i not in (NO_STATEMENT, self._statement):
             self._begin_statement(frame, i)
 
     def _on_exception_propagated(self, frame: FrameType) -> None:
         """Handle the end of a `finally`, or of a `try` with no handler that took the exception."""
-        place, asker, self._exiting_with = self._statement, self._exiting_with, NOWHERE
+        place, asker, self._exiting_with = self._statement, self._exiting_with, NO_STATEMENT
         if (
-            asker == place != NOWHERE and not frame.f_code.co_code[frame.f_lasti + 1]
+            asker == place != NO_STATEMENT and not frame.f_code.co_code[frame.f_lasti + 1]
         ):  # a `with` passes on by `RERAISE 2`
             self._left_early.difference_update((place, *self._enclosing_statements_in_handler(place)))
-        if place != NOWHERE:
-            self._finish_statement(frame, NOWHERE)
+        if place != NO_STATEMENT:
+            self._finish_statement(frame, NO_STATEMENT)
             self._left_early.update((place, *self._table.enclosing_statements(place)))
-        self._statement = NOWHERE
+        self._statement = NO_STATEMENT
 
     def _enclosing_statements_in_handler(self, i: int) -> Iterator[int]:
         """The statements around statement i within the `finally` or handler that contains it, innermost first."""
@@ -187,25 +190,27 @@ class FrameTracer:
 
         i: the statement whose position the instruction has: the first that `pass`, `break` and the like have
         """
-        if i not in (NOWHERE, self._statement, *self._ended_handler):
+        if i not in (NO_STATEMENT, self._statement, *self._ended_handler):
             self._begin_statement(frame, i)
         last = self._statement
-        if last != NOWHERE and self._table.statement_kind(last) == "Return":
+        if last != NO_STATEMENT and self._table.statement_kind(last) == "Return":
             self._record_return(frame, last, last)
-        elif NOWHERE == self._pending_return == self._pending_jump and last != NOWHERE:
-            around = next((j for j, part in self._table.enclosing_blocks(last) if part.startswith("handlers")), NOWHERE)
-            if around != NOWHERE and self._table.statement_kind(last) not in JUMP_KINDS:
+        elif NO_STATEMENT == self._pending_return == self._pending_jump and last != NO_STATEMENT:
+            around = next(
+                (j for j, part in self._table.enclosing_blocks(last) if part.startswith("handlers")), NO_STATEMENT
+            )
+            if around != NO_STATEMENT and self._table.statement_kind(last) not in JUMP_KINDS:
                 self._begin_statement(frame, around)
                 self._ended_handler = (last, i)
 
     def _begin_statement(self, frame: FrameType, i: int) -> None:
         """Note that statement i begins or goes on."""
-        if self._statement != NOWHERE:
+        if self._statement != NO_STATEMENT:
             self._finish_statement(frame, i)
         place, table = self._last_statement, self._table
         self._ended_handler = ()
         entered = set(table.enclosing_blocks(i))
-        if place != NOWHERE:
+        if place != NO_STATEMENT:
             entered.difference_update(table.enclosing_blocks(place))
         for statement, part in entered:
             if part.startswith("handlers"):
@@ -214,20 +219,20 @@ class FrameTracer:
                 self._recorder.frames.recorded_lines[id(frame)] = table.part_line(statement, part)
                 self._recorder.on_caught(frame=frame)
                 self._recorder.frames.recorded_lines.clear()
-        self._reached_from_body = place != NOWHERE and i in table.enclosing_statements(place)
+        self._reached_from_body = place != NO_STATEMENT and i in table.enclosing_statements(place)
         if i not in (self._pending_return, place) and not self._reached_from_body:
             for silent in self._code.silent_before.get(i, ()):
                 self._record_step(frame, silent)
         if table.statement_kind(i) in LOOP_STATEMENT_KINDS:
-            self._pending_jump = NOWHERE
+            self._pending_jump = NO_STATEMENT
             if place != i and not self._reached_from_body:
                 self._recorder.on_loop(i, frame=frame)
                 self._entered_loop = i
         self._statement = self._last_statement = i
         if table.statement_kind(i) in JUMP_KINDS:
             self._record_jump(frame, i)
-        elif self._pending_jump != NOWHERE and i not in table.enclosing_statements(self._pending_jump):
-            self._pending_jump = NOWHERE
+        elif self._pending_jump != NO_STATEMENT and i not in table.enclosing_statements(self._pending_jump):
+            self._pending_jump = NO_STATEMENT
         if self._is_root and self._thread_tracer.on_root_statement is not None:
             self._thread_tracer.on_root_statement(i)
 
@@ -235,16 +240,18 @@ class FrameTracer:
         """Note that the running statement, or its head, is over and that `next_statement` comes next."""
         i, table = self._statement, self._table
         kind = table.statement_kind(i)
-        around_next = () if next_statement == NOWHERE else (next_statement, *table.enclosing_statements(next_statement))
+        around_next = (
+            () if next_statement == NO_STATEMENT else (next_statement, *table.enclosing_statements(next_statement))
+        )
         if self._exiting_with == i and i not in around_next:  # the `with` took the exception
             self._left_early.difference_update((i, *table.enclosing_statements(i)))
-        self._exiting_with = NOWHERE
+        self._exiting_with = NO_STATEMENT
         if kind in COMPOUND_KINDS:
             self._record_statement_head(frame, i, kind, next_statement)
         elif kind == "Return":
             self._pending_return = i
             self._left_early.update(table.enclosing_statements(i))
-            if next_statement != NOWHERE and not self._record_return(frame, i, next_statement):
+            if next_statement != NO_STATEMENT and not self._record_return(frame, i, next_statement):
                 self._record_step(frame, i)
         elif kind == "Raise":
             self._left_early.update(table.enclosing_statements(i))
@@ -264,7 +271,7 @@ class FrameTracer:
         if self._recorded_return == i:
             return True
         value = pending_return_value(frame, self._table, i, next_statement)
-        if value is UNKNOWN:
+        if value is UNREADABLE_VALUE:
             return False
         self._recorded_return = i
         self._set_recorded_line(frame, i)
@@ -275,7 +282,7 @@ class FrameTracer:
     def _record_statement_head(self, frame: FrameType, i: int, kind: str, next_statement: int) -> None:
         part = (
             ""
-            if next_statement == NOWHERE
+            if next_statement == NO_STATEMENT
             else next((part for parent, part in self._table.enclosing_blocks(next_statement) if parent == i), "")
         )
         if kind in FOR_KINDS:
@@ -286,7 +293,7 @@ class FrameTracer:
             due = kind not in TRY_KINDS and (kind == "While" or not self._reached_from_body)
         if due and next_statement != i:
             if i == self._entered_loop:
-                self._entered_loop = NOWHERE
+                self._entered_loop = NO_STATEMENT
                 if kind == "For":
                     self._recorder.register_loop_iterator(i, value_on_stack(frame))
             self._set_recorded_line(frame, i)
@@ -301,7 +308,7 @@ class FrameTracer:
         """
         if self._pending_jump != i:
             self._record_step(frame, i)
-        self._pending_jump, self._pending_return, self._recorded_return = i, NOWHERE, NOWHERE
+        self._pending_jump, self._pending_return, self._recorded_return = i, NO_STATEMENT, NO_STATEMENT
         inside = True
         for statement, part in self._table.enclosing_blocks(i):
             if inside and self._table.statement_kind(statement) in LOOP_STATEMENT_KINDS and part == "body":
@@ -334,16 +341,16 @@ class FrameTracer:
             self._statement = self._suspended_at
         self._sentinel = None
         place = self._code.statements[k]
-        place = self._statement if place == NOWHERE else place
-        if place != NOWHERE:
+        place = self._statement if place == NO_STATEMENT else place
+        if place != NO_STATEMENT:
             self._left_early.update((place, *self._table.enclosing_statements(place)))
             self._last_statement = place
         self._ended_handler = ()
-        self._statement = self._exiting_with = self._pending_return = self._recorded_return = NOWHERE
+        self._statement = self._exiting_with = self._pending_return = self._recorded_return = NO_STATEMENT
 
     def _on_return_event(self, frame: FrameType, value: Any) -> None:
         k = frame.f_lasti // 2
-        if k in self._code.yields and self._statement != NOWHERE:  # else an exception came in where it waited
+        if k in self._code.yields and self._statement != NO_STATEMENT:  # else an exception came in where it waited
             i = self._code.statements[k]
             if type(value).__name__ == "async_generator_wrapped_value":
                 value = gc.get_referents(value)[0]
@@ -351,17 +358,17 @@ class FrameTracer:
             self._recorder.on_yield(i, value, frame=frame)
             return
         if k in self._code.returns:
-            if self._statement != NOWHERE and self._table.statement_kind(self._statement) == "Return":
+            if self._statement != NO_STATEMENT and self._table.statement_kind(self._statement) == "Return":
                 self._pending_return = self._statement
-            elif self._statement != NOWHERE:
-                self._finish_statement(frame, NOWHERE)
-            if self._pending_return not in (NOWHERE, self._recorded_return):
+            elif self._statement != NO_STATEMENT:
+                self._finish_statement(frame, NO_STATEMENT)
+            if self._pending_return not in (NO_STATEMENT, self._recorded_return):
                 self._set_recorded_line(frame, self._pending_return)
                 self._recorder.on_return(self._pending_return, value, frame=frame)
                 self._recorder.frames.recorded_lines.clear()
         suspended = k + 1 in self._code.resumes or any(self._code.resumes.get(k + n) for n in (0, 1, 2))
         if self._is_root and not suspended and self._thread_tracer.on_root_statement is not None:
-            self._thread_tracer.on_root_statement(NOWHERE)
+            self._thread_tracer.on_root_statement(NO_STATEMENT)
 
 
-assert SPECIAL not in (NOWHERE, SUSPENDED)
+assert SPECIAL_INSTRUCTION not in (NO_STATEMENT, SUSPENDED)

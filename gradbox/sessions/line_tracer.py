@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from gradbox.recorder.recorder import Recorder
 from gradbox.recorder.stack import RECURSION_SLACK, has_steps, is_recorder_frame
 from gradbox.sessions.frame_tracer import FrameTracer
-from gradbox.sessions.statement_table import NOWHERE, StatementTable
+from gradbox.sessions.statement_table import NO_STATEMENT, StatementTable
 from gradbox.sessions.unstepped_calls import UnsteppedCalls
 
 _locals_to_fast: Any = ctypes.pythonapi.PyFrame_LocalsToFast
@@ -62,8 +62,8 @@ class LineTracer:
     coverage, keeps working: it gets each call, and all events in the frames that it wants.
 
     tables: by the file name in the code
-    on_root_statement: called with the statement that begins in the frame of `start`, NOWHERE for its end; if it returns
-        True, the recording stops, and the caller has to call `stop`
+    on_root_statement: called with the statement that begins in the frame of `start`, NO_STATEMENT for its end; if it
+        returns True, the recording stops, and the caller has to call `stop`
     own_files: files of the project, which are added when one of their functions is called
     was_taken: at `stop` the trace function had been replaced or removed, so what had run since was not followed
     """
@@ -148,7 +148,8 @@ class LineTracer:
         tracer: Any = frame.f_trace
         if self.active and type(tracer) is FrameTracer:
             tracer.finish_running_statement(
-                frame, NOWHERE if position is None else self._tables[frame.f_code.co_filename].statement_at(*position)
+                frame,
+                NO_STATEMENT if position is None else self._tables[frame.f_code.co_filename].statement_at(*position),
             )
 
     def finish_running_statement(self, frame: FrameType) -> None:

@@ -136,7 +136,7 @@ def register_program_classes(path: str) -> None:
 
 
 @contextlib.contextmanager
-def attribute_dicts_unshared_at_exit() -> Iterator[None]:
+def instance_dicts_sped_up_at_exit() -> Iterator[None]:
     """After the block, make the attributes of instances whose `__dict__` was read as fast as those of others.
 
     Python 3.11 and 3.12 keep attributes in the instance until then. Afterwards they read them from a dictionary that

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal
 
-WORTH_TELLING_SECONDS = 10.0
+SLOW_RECORDING_SECONDS = 10.0
 """Seconds after which a recording says why it took long."""
 
 LARGE_BYTES = 200 << 20
@@ -14,7 +14,7 @@ FullObservationReason = Literal[
 ]
 """Why a step observes everything: see gradbox.sessions.unstepped_code."""
 
-REASONS: Mapping[FullObservationReason, str] = {
+FULL_OBSERVATION_SENTENCES: Mapping[FullObservationReason, str] = {
     "unstepped_calls": "one statement calls a function very often",
     "earlier_functions": "functions from before the recording may bind the program's names",
     "exposed_memory": "a module without steps hands out the memory of tensors, as numpy() does",
@@ -38,13 +38,13 @@ def slow_recording_message(
     what: what is recorded
     looks: as in `UnsteppedCode`
     """
-    if seconds < WORTH_TELLING_SECONDS or not steps:
+    if seconds < SLOW_RECORDING_SECONDS or not steps:
         return ""
     parts = [f"{what} took {seconds:.0f} s to record: {steps:,} steps"]
     if 2 * full_observations > steps:
         why = "their statements call functions that may change anything"
         if 2 * sum(looks.values()) > full_observations:
-            why = REASONS[max(looks.items(), key=lambda item: item[1])[0]]
+            why = FULL_OBSERVATION_SENTENCES[max(looks.items(), key=lambda item: item[1])[0]]
         parts.append(f"{full_observations:,} of them looked at all that lives, because {why}")
     if storage_bytes > LARGE_BYTES:
         parts.append(f"its tensors have {storage_bytes >> 20:,} MB, which are read where they may have changed")

@@ -170,7 +170,7 @@ class Session:
         self._exit_stack.callback(self._own_hooks.disconnect)
         enter(process_changes.program_files_registered(self._code.line_offsets))
         enter(process_changes.program_classes_registered(self._code.line_offsets))
-        enter(process_changes.attribute_dicts_unshared_at_exit())
+        enter(process_changes.instance_dicts_sped_up_at_exit())
         enter(process_changes.recursion_limit_raised())
         enter(process_changes.recorder_frames_hidden_in_tracebacks(self.options.module_is_outermost))
         for name in STREAMS:

@@ -12,10 +12,10 @@ from types import CodeType
 
 from gradbox.recorder.instrument import FunctionNode, ProgramStatements
 
-NOWHERE = -1
+NO_STATEMENT = -1
 """The statement of an instruction that belongs to no text: the statement before goes on."""
 
-SPECIAL = -2
+SPECIAL_INSTRUCTION = -2
 """In `CodeTable.fast`: an instruction that may mean more than that its statement runs."""
 
 _SUSPENSIONS = {1: "yield", 2: "yield from", 3: "await"}
@@ -27,7 +27,7 @@ class CodeTable:
     """For each instruction of one code object (by half its offset) the statement, and which instructions have a further
     meaning.
 
-    statements_or_special: the statements, with SPECIAL for special instructions
+    statements_or_special: the statements, with SPECIAL_INSTRUCTION for special instructions
     resumes: what an instruction resumes, "" where the function begins
     yields: instructions by which a `yield` hands over its value
     endless_loop_starts: the first instruction of each `while True`, which has no test
@@ -131,10 +131,10 @@ class StatementTable:
             if (line, col) < (node.end_lineno or 0, node.end_col_offset or 0):
                 return i
             i = self._rows[i]["parent"]
-        return NOWHERE
+        return NO_STATEMENT
 
     def _add_block(self, body: list[ast.stmt], block: tuple[int, str] | None) -> None:
-        before = NOWHERE
+        before = NO_STATEMENT
         for node in body:
             i = self._add_statement(node, block)
             self._previous[i], before = before, i
@@ -173,10 +173,10 @@ class StatementTable:
                 self._add_methods(member)
 
     def _make_code_table(self, code: CodeType) -> CodeTable:
-        table = CodeTable([NOWHERE if line is None or col is None else self.statement_at(line, col)
+        table = CodeTable([NO_STATEMENT if line is None or col is None else self.statement_at(line, col)
                            for line, col, *_ in self._statements.positions_in_file(code)])  # fmt: skip
         instructions = list(dis.get_instructions(code))
-        before = NOWHERE
+        before = NO_STATEMENT
         for instruction in instructions:
             k = instruction.offset // 2
             if instruction.opname in _SET_BY_OPNAME:
@@ -191,25 +191,27 @@ class StatementTable:
         self._add_statements_without_instruction(table)
         table.statements_or_special = list(table.statements)
         for k in (*table.reraises, *table.with_handlers, *table.endless_loop_starts, *table.handler_ends):
-            table.statements_or_special[k] = SPECIAL
+            table.statements_or_special[k] = SPECIAL_INSTRUCTION
         return table
 
     def _add_statements_without_instruction(self, table: CodeTable) -> None:
         """Add statements without an instruction, each before the next one that has some."""
         present = set(table.statements)
-        for i in present - {NOWHERE}:
+        for i in present - {NO_STATEMENT}:
             silent: list[int] = []
-            before = self._previous.get(i, NOWHERE)
-            while before != NOWHERE and before not in present and may_have_no_instruction(self.syntax_node(before)):
+            before = self._previous.get(i, NO_STATEMENT)
+            while (
+                before != NO_STATEMENT and before not in present and may_have_no_instruction(self.syntax_node(before))
+            ):
                 silent.insert(0, before)
-                before = self._previous.get(before, NOWHERE)
+                before = self._previous.get(before, NO_STATEMENT)
             if silent:
                 table.silent_before[i] = tuple(silent)
 
     def _add_endless_loops(self, table: CodeTable) -> None:
         """Add loops like `while True`, which have no instruction of their own if a jump goes straight to the body."""
         for k, i in enumerate(table.statements):
-            for loop, part in self.enclosing_blocks(i) if i != NOWHERE else ():
+            for loop, part in self.enclosing_blocks(i) if i != NO_STATEMENT else ():
                 node = self.syntax_node(loop)
                 is_endless = part == "body" and isinstance(node, ast.While) and is_always_true(node.test)
                 if is_endless and loop not in table.endless_loop_starts.values():
@@ -240,7 +242,7 @@ def find_handler_ends(table: CodeTable, instructions: list[dis.Instruction]) -> 
     for n, name in enumerate(names):
         if names[n : n + 3] == ["COPY", "POP_EXCEPT", "RERAISE"]:
             for passing in instructions[n : n + 3]:
-                table.statements[passing.offset // 2] = NOWHERE
+                table.statements[passing.offset // 2] = NO_STATEMENT
         if name != "POP_EXCEPT" or names[n + 1] == "RERAISE" or names[n - 2 : n] == ["RERAISE", "POP_TOP"]:
             continue  # what passes an exception on, and a `with` that took one
         table.handler_ends.add(instructions[n].offset // 2)

@@ -18,7 +18,7 @@ from typing import Any
 
 from gradbox.sessions.statement_table import StatementTable
 
-UNKNOWN: Any = object()
+UNREADABLE_VALUE: Any = object()
 """Stands for a value that can't be read."""
 
 _FRAME_IN_OBJECT = 24
@@ -50,25 +50,25 @@ _layout = (
 
 
 def value_on_stack(frame: FrameType, below: int = 0) -> Any:
-    """The value computed last in a frame whose trace function runs now, for an opcode, or a value below it; UNKNOWN if
-    it can't be read."""
+    """The value computed last in a frame whose trace function runs now, for an opcode, or a value below it;
+    UNREADABLE_VALUE if it can't be read."""
     if _layout is None:
-        return UNKNOWN
+        return UNREADABLE_VALUE
     inner = ctypes.c_void_p.from_address(id(frame) + _FRAME_IN_OBJECT).value
     if inner is None:
-        return UNKNOWN
+        return UNREADABLE_VALUE
     code = frame.f_code
     known = {_layout.code: id(code), _layout.frame_object: id(frame)}
     if any(ctypes.c_void_p.from_address(inner + offset).value != value for offset, value in known.items()):
-        return UNKNOWN
+        return UNREADABLE_VALUE
     cells = [name for name in code.co_cellvars if name not in code.co_varnames]
     first = len(code.co_varnames) + len(cells) + len(code.co_freevars)
     count = ctypes.c_int.from_address(inner + _layout.stack_top).value
     if not first < count <= first + code.co_stacksize:
-        return UNKNOWN
+        return UNREADABLE_VALUE
     place = inner + _layout.locals + (count - 1 - below) * 8
     if count - below <= first or not ctypes.c_void_p.from_address(place).value:
-        return UNKNOWN  # a NULL, as before the arguments of a call
+        return UNREADABLE_VALUE  # a NULL, as before the arguments of a call
     return ctypes.py_object.from_address(place).value
 
 
@@ -76,7 +76,7 @@ _NOP, _SWAP = dis.opmap["NOP"], dis.opmap.get("SWAP", -1)
 
 
 def pending_return_value(frame: FrameType, table: StatementTable, i: int, next_statement: int) -> Any:
-    """The computed value of statement i, a `return`; UNKNOWN if it can't be read.
+    """The computed value of statement i, a `return`; UNREADABLE_VALUE if it can't be read.
 
     frame: at the first instruction of `next_statement`, which is an enclosing statement whose `with` is left, or a
         statement in a `finally`; or, with i itself as `next_statement`, at the instruction that drops the exception of
@@ -87,19 +87,21 @@ def pending_return_value(frame: FrameType, table: StatementTable, i: int, next_s
     if node.value is None:
         return None
     folded = folded_constant(node.value)
-    if type(folded) is not tuple and folded is not UNKNOWN:
+    if type(folded) is not tuple and folded is not UNREADABLE_VALUE:
         return folded
-    if folded is not UNKNOWN:  # it is loaded when the frame leaves, the same one each time
+    if folded is not UNREADABLE_VALUE:  # it is loaded when the frame leaves, the same one each time
         consts = frame.f_code.co_consts
-        return next((const for const in consts if type(const) is type(folded) and repr(const) == repr(folded)), UNKNOWN)
+        return next(
+            (const for const in consts if type(const) is type(folded) and repr(const) == repr(folded)), UNREADABLE_VALUE
+        )
     if next_statement == i:  # the exception was brought above the value
-        return value_on_stack(frame, below=1) if did_last_instruction_keep_with_value(frame) else UNKNOWN
+        return value_on_stack(frame, below=1) if did_last_instruction_keep_with_value(frame) else UNREADABLE_VALUE
     is_kept = (
         does_next_instruction_keep_with_value(frame)
         if next_statement in table.enclosing_statements(i)
         else is_first_statement_of_pending_finally(table, i, next_statement)
     )
-    return value_on_stack(frame) if is_kept else UNKNOWN
+    return value_on_stack(frame) if is_kept else UNREADABLE_VALUE
 
 
 def does_next_instruction_keep_with_value(frame: FrameType) -> bool:
@@ -128,8 +130,8 @@ def is_first_statement_of_pending_finally(table: StatementTable, i: int, next_st
 
 @functools.lru_cache(maxsize=1024)
 def folded_constant(expression: ast.expr) -> Any:
-    """The value to which the compiler folds an expression of constants, like `-1`; UNKNOWN for others."""
+    """The value to which the compiler folds an expression of constants, like `-1`; UNREADABLE_VALUE for others."""
     code = compile(ast.Expression(expression), "", "eval")
     first, *rest = [instruction for instruction in dis.get_instructions(code) if instruction.opname != "RESUME"]
     is_constant = "CONST" in first.opname and [instruction.opname for instruction in rest] in ([], ["RETURN_VALUE"])
-    return first.argval if is_constant else UNKNOWN
+    return first.argval if is_constant else UNREADABLE_VALUE

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from gradbox.wire.base import STRICT, FailFastList, FewFields, Model, RequestModel
+from gradbox.wire.base import STRICT_CONFIG, FailFastList, FewFields, Model, RequestModel
 from gradbox.wire.gradient_check import GradientCheck, GradientCheckOptions
 from gradbox.wire.trace import Focus, Status
 
@@ -81,7 +81,7 @@ def _require_source_or_pipeline(schema: dict[str, Any]) -> None:
 class RunOrPipelineRequest(RunRequest):
     """A program to run: exactly as pasted, or as a pipeline of operations from which the server makes the source."""
 
-    model_config = ConfigDict(**STRICT, json_schema_extra=_require_source_or_pipeline)
+    model_config = ConfigDict(**STRICT_CONFIG, json_schema_extra=_require_source_or_pipeline)
 
     pipeline: FailFastList[PipelineItem] = Field(
         default=[], min_length=1, max_length=MAX_PIPELINE_ITEMS, examples=[EXAMPLE_PIPELINE]

@@ -49,8 +49,8 @@ class OneErrorPerUnion:
         return schema
 
 
-STRICT = ConfigDict(extra="forbid", allow_inf_nan=False)
-closed_typed_dict = with_config(ConfigDict(**STRICT, strict=True))
+STRICT_CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False)
+closed_typed_dict = with_config(ConfigDict(**STRICT_CONFIG, strict=True))
 """Decorates a `TypedDict` that allows only the keys that it declares, each with a value of exactly its type ("1" is not
 a number)."""
 
@@ -62,7 +62,7 @@ elsewhere."""
 class Model(BaseModel):
     """A wire value that allows only the fields that it declares."""
 
-    model_config = STRICT
+    model_config = STRICT_CONFIG
 
 
 MAX_FIELDS = 50

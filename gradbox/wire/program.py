@@ -57,7 +57,7 @@ NodeWord = Annotated[StrictStr, Field(max_length=40)]
 LiteralValue = StrictBool | StrictInt | StrictFloat | Annotated[StrictStr, Field(max_length=MAX_NODE_TEXT)] | None
 
 
-def _all_of(kinds: type | UnionType) -> BeforeValidator:
+def _require_all_values_of_kind(kinds: type | UnionType) -> BeforeValidator:
     """Of a million invalid values one is reported; `fail_fast` does it for dictionaries only since pydantic 2.14."""
 
     def reject_first_other(values: object) -> object:
@@ -99,8 +99,8 @@ class StatementSyntax(Model):
     parents: FailFastList[StrictInt]
     starts: FailFastList[StrictInt]
     ends: FailFastList[StrictInt]
-    values: Annotated[dict[str, LiteralValue], _all_of(str | int | float | None)] = {}
-    paths: Annotated[dict[str, NodePath], _all_of(str)] = {}
+    values: Annotated[dict[str, LiteralValue], _require_all_values_of_kind(str | int | float | None)] = {}
+    paths: Annotated[dict[str, NodePath], _require_all_values_of_kind(str)] = {}
 
     @model_validator(mode="after")
     def check_nodes(self) -> Self:

@@ -13,7 +13,7 @@ from celery.signals import worker_ready, worker_shutting_down
 from server.operating import log, settings_checks
 from server.pool.remote.broker import TASK_NAME, BrokerError, create_celery_app
 from server.pool.remote.worker import RemoteWorker
-from server.pool.zygote import PREPARE, WorkersUnavailable
+from server.pool.zygote import PREPARE_FUNCTION, WorkersUnavailable
 from server.settings import SettingError, Settings
 from server.store.database import Database
 from server.store.run_lines import RunLinesStore
@@ -21,11 +21,11 @@ from server.store.run_lines import RunLinesStore
 CLOSING_SECONDS = 20.0
 """Seconds for the children to end."""
 
-THREAD_FREE_SECONDS = (0.005, 0.05)
+THREAD_EXIT_SECONDS = (0.005, 0.05)
 """Seconds after a run in which its thread becomes free."""
 
 
-def run_worker(settings: Settings, queue: Literal["cpu", "gpu"], prepare: str = PREPARE) -> int:
+def run_worker(settings: Settings, queue: Literal["cpu", "gpu"], prepare: str = PREPARE_FUNCTION) -> int:
     """Work until SIGTERM, which lets running programs end and takes no new ones. Returns the exit status. Raises
     SettingError."""
     settings_checks.check_settings(settings, worker=True)
@@ -86,7 +86,7 @@ def consume_messages(settings: Settings, worker: RemoteWorker, loop: asyncio.Abs
             wait_for(worker.run_waiting_programs())
         finally:
             # while all threads had work Celery asked for no message; by itself it would look up to a second later
-            for seconds in THREAD_FREE_SECONDS:
+            for seconds in THREAD_EXIT_SECONDS:
                 loop.call_soon_threadsafe(loop.call_later, seconds, wake_consumer)
 
     def remember_consumer(sender: Any, **_: Any) -> None:

@@ -21,8 +21,8 @@ from server.operating.settings_checks import check_settings, setting_warnings
 from server.pictures.renderer_client import Renderer, RenderingFailed
 from server.pool.interface import PoolInterface
 from server.pool.machine_resources import disk_space, max_workers_for_memory, total_memory
-from server.pool.machine_workers import GPU_FAILED, GPU_STARTING
-from server.pool.zygote import PREPARE, WorkersUnavailable
+from server.pool.machine_workers import GPU_FAILED_REASON, GPU_STARTING_REASON
+from server.pool.zygote import PREPARE_FUNCTION, WorkersUnavailable
 from server.quantity_formats import format_bytes
 from server.services import create_pool
 from server.settings import SettingError, Settings
@@ -127,7 +127,7 @@ async def check_pictures(trace: RecordedTrace, settings: Settings) -> CheckResul
 async def check_workers(settings: Settings) -> list[CheckResult]:
     """Boot the workers, or contact remote ones, and run a small program several times."""
     database = Database(settings.database_url, Path(settings.data))
-    pool = create_pool(settings, PREPARE, database)
+    pool = create_pool(settings, PREPARE_FUNCTION, database)
     start = time.perf_counter()
     try:
         await pool.start()
@@ -163,10 +163,10 @@ async def check_gpu(pool: PoolInterface) -> CheckResult:
     """Wait until programs run on a GPU, or until it is known why they don't. A missing GPU is no problem."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(GPU_START_SECONDS):
-            while pool.unavailable_reason("cuda") == GPU_STARTING:
+            while pool.unavailable_reason("cuda") == GPU_STARTING_REASON:
                 await asyncio.sleep(0.1)
     problem = pool.unavailable_reason("cuda")
-    failed = problem == GPU_STARTING or problem.startswith(GPU_FAILED)
+    failed = problem == GPU_STARTING_REASON or problem.startswith(GPU_FAILED_REASON)
     return "programs on a GPU", "none" if problem else "ready", problem if failed else ""
 
 

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from server.settings import Settings
 from server.store.contents import PAGE_SIZE, ContentRemoved
-from server.store.database import PATIENT_TIMEOUT, Database, StoreUnavailable
+from server.store.database import LONG_STATEMENT_TIMEOUT, Database, StoreUnavailable
 from server.store.repository import ListEntry, ProgramRepository
 from server.store.series import SeriesStore
 from server.wire.saved_programs import ArchiveRecord, SeriesRecord
@@ -54,7 +54,7 @@ def add_scenarios_parser(commands: Any) -> None:
 
 async def run_scenarios_command(args: argparse.Namespace, settings: Settings) -> int:
     """The exit status."""
-    database = Database(settings.database_url, Path(settings.data), PATIENT_TIMEOUT)
+    database = Database(settings.database_url, Path(settings.data), LONG_STATEMENT_TIMEOUT)
     database.require_database_not_emptied()
     stores = ContentStores(
         ProgramRepository(database, settings.scenario, settings.quota), SeriesStore(database, settings.quota)
@@ -186,7 +186,7 @@ def add_series_parser(commands: Any) -> None:
 
 async def run_series_command(args: argparse.Namespace, settings: Settings) -> int:
     """The exit status."""
-    database = Database(settings.database_url, Path(settings.data), PATIENT_TIMEOUT)
+    database = Database(settings.database_url, Path(settings.data), LONG_STATEMENT_TIMEOUT)
     database.require_database_not_emptied()
     try:
         return await SERIES_ACTIONS[args.action](SeriesStore(database, settings.quota), args)

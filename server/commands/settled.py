@@ -17,7 +17,7 @@ from server.pool.local import LocalPool
 from server.pool.zygote import WorkersUnavailable
 from server.settings import Settings
 
-WIDTH = 100
+LINE_WIDTH = 100
 COLUMN_WIDTH = 22
 VERDICT_WORDS = {True: ("holds", "note"), False: ("does not hold", "error"), None: ("no verdict", "warning")}
 """The words for each verdict, and their colour."""
@@ -127,6 +127,6 @@ def claim_lines(claim: dict[str, Any], verdict: tuple[str, str], language: str, 
     yield f"{colour_text(words.ljust(COLUMN_WIDTH), colour, colours)} {claim['name']}"
     yield from (
         " " * (COLUMN_WIDTH + 1) + line
-        for line in textwrap.wrap(claim["belief"][language], WIDTH - COLUMN_WIDTH)
+        for line in textwrap.wrap(claim["belief"][language], LINE_WIDTH - COLUMN_WIDTH)
         if line
     )

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from gradbox.terminal.finding_texts import FindingTextError
 from server import PROJECT_FOLDER
-from server.pool.zygote import PREPARE, WorkersUnavailable
+from server.pool.zygote import PREPARE_FUNCTION, WorkersUnavailable
 from server.services import create_services
 from server.settings import Settings
 from server.site.finding_pages import FindingPageError
 from server.site.site_builder import SiteBuilder, SiteBuildError, empty_build_folder
 from server.wire.problems import ProblemError
 
-MARKER = "searchindex.js"
+BUILT_SITE_MARKER_FILE = "searchindex.js"
 """A file by which an earlier build is recognized."""
 
 
@@ -32,10 +32,10 @@ async def run_docs_command(args: argparse.Namespace, settings: Settings) -> int:
         print("Sphinx is not installed; `make docs` installs it, or: pip install 'gradbox[docs]'", file=sys.stderr)
         return 2
     out = Path(args.out).resolve()
-    services = create_services(settings, PREPARE)
+    services = create_services(settings, PREPARE_FUNCTION)
     await services.start()
     try:
-        empty_build_folder(out, MARKER)
+        empty_build_folder(out, BUILT_SITE_MARKER_FILE)
         with tempfile.TemporaryDirectory(prefix="gradbox-site-") as sources:
             await SiteBuilder(services, Path(sources), out, args.gallery, report_progress).build()
     except (SiteBuildError, FindingPageError, FindingTextError, ProblemError, WorkersUnavailable) as error:

@@ -124,7 +124,7 @@ MAX_PER_NETWORK = MAX_WAITING // 2
 RECEIVE_BUFFER, SEND_BUFFER = 1 << 16, 1 << 18
 """Bytes that the kernel buffers for a connection in each direction. It doubles them for its own bookkeeping."""
 
-UNREAD_SECONDS = WRITE_TIMEOUT + 10
+UNACKNOWLEDGED_SECONDS = WRITE_TIMEOUT + 10
 """Seconds after which the kernel gives up on a client that acknowledges nothing, even if the server has closed or
 abandoned the connection."""
 
@@ -244,7 +244,7 @@ def open_listeners(host: str | None, port: int) -> list[socket.socket]:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER)  # connections inherit these
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
             if hasattr(socket, "TCP_USER_TIMEOUT"):
-                listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(UNREAD_SECONDS * 1000))
+                listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(UNACKNOWLEDGED_SECONDS * 1000))
             listener.setblocking(False)
             listener.bind(address)
             listener.listen(BACKLOG)

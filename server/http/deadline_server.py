@@ -29,15 +29,15 @@ from server.wire.problems import ProblemError
 REQUEST_TIMEOUT = 30.0
 """Seconds from the first byte of a request to its last."""
 
-MALFORMED = (
+MALFORMED_REQUEST_MESSAGE = (
     "this is not a valid HTTP/1.1 request with one Host header and one length, "
     f"up to {MAX_HEAD_BYTES} bytes and {MAX_HEADERS} lines of headers, and chunks of more than a few bytes"
 )
-HALF_CLOSED_CHECK = 1.0
+HALF_CLOSED_CHECK_SECONDS = 1.0
 """Seconds between two checks whether a client that has closed its sending side is still there."""
 
-TOO_MANY = "there are too many connections, in all or from this address"
-TIMED_OUT = f"the request was not complete after {REQUEST_TIMEOUT:.0f} seconds"
+TOO_MANY_CONNECTIONS_MESSAGE = "there are too many connections, in all or from this address"
+TIMED_OUT_MESSAGE = f"the request was not complete after {REQUEST_TIMEOUT:.0f} seconds"
 
 
 class DeadlineProtocol(H11Protocol):
@@ -72,7 +72,7 @@ class DeadlineProtocol(H11Protocol):
         self._address = self.open_connections.admit(self, self.client)
         if self._address is None:
             self._delivery.transport.lingers = False  # else those that are too many would stay
-            self._send_refusal(ProblemError(503, "busy", TOO_MANY, retry_after=5))
+            self._send_refusal(ProblemError(503, "busy", TOO_MANY_CONNECTIONS_MESSAGE, retry_after=5))
         else:
             self._delivery.owner = self._address
             self._start_request_deadline()
@@ -115,7 +115,7 @@ class DeadlineProtocol(H11Protocol):
             self._is_probed = not self.cycle.response_started and self.conn.their_http_version == b"1.1"
             if self._is_probed:
                 self.transport.write(self.conn.send(h11.InformationalResponse(status_code=100, headers=[])) or b"")
-            self.loop.call_later(HALF_CLOSED_CHECK, self._check_half_closed_client)
+            self.loop.call_later(HALF_CLOSED_CHECK_SECONDS, self._check_half_closed_client)
         return True  # else asyncio closes the connection, whatever is still unread
 
     def _check_half_closed_client(self) -> None:
@@ -125,7 +125,7 @@ class DeadlineProtocol(H11Protocol):
         if self._delivery.transport.has_failed or not (self._is_probed or self._delivery.transport.unsent_bytes):
             self.abort()
         else:
-            self.loop.call_later(HALF_CLOSED_CHECK, self._check_half_closed_client)
+            self.loop.call_later(HALF_CLOSED_CHECK_SECONDS, self._check_half_closed_client)
 
     def timeout_keep_alive_handler(self) -> None:
         """Keep a connection open while its next request waits for its turn."""
@@ -174,7 +174,7 @@ class DeadlineProtocol(H11Protocol):
             self._cancel_request_deadline()
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002
-        self._send_refusal(ProblemError(400, "bad_request", MALFORMED))
+        self._send_refusal(ProblemError(400, "bad_request", MALFORMED_REQUEST_MESSAGE))
 
     def _start_request_deadline(self) -> None:
         if self._deadline is None:
@@ -186,7 +186,7 @@ class DeadlineProtocol(H11Protocol):
             self._deadline = None
 
     def _refuse_incomplete_request(self) -> None:
-        self._send_refusal(ProblemError(408, "late", TIMED_OUT))
+        self._send_refusal(ProblemError(408, "late", TIMED_OUT_MESSAGE))
 
     def _send_refusal(self, error: ProblemError) -> None:
         body = ProblemReply(error=error.problem).model_dump_json(exclude_none=True).encode()

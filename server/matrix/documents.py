@@ -8,8 +8,8 @@ from typing import Any
 
 from server.matrix.programs import (
     DEFAULT_SITUATION,
-    QUESTIONS,
-    ROWS,
+    MATRIX_QUESTIONS,
+    MATRIX_ROWS,
     SITUATIONS,
     MatrixQuestion,
     MatrixRow,
@@ -69,13 +69,13 @@ class InapplicableProperty:
 
 def matrix_page_groups(measured: Measurement, situation: Situation) -> list[tuple[str, list[MatrixPageRow]]]:
     """Return the rows of a situation by group."""
-    rows = [matrix_page_row(measured, row, situation) for row in ROWS]
+    rows = [matrix_page_row(measured, row, situation) for row in MATRIX_ROWS]
     return [(group, list(members)) for group, members in groupby(rows, lambda member: member.row.group)]
 
 
 def matrix_page_row(measured: Measurement, row: MatrixRow, situation: Situation) -> MatrixPageRow:
     here = measured.cells[situation.key][row.name]
-    cells = [matrix_page_cell(measured, row, question, situation, here[question.name]) for question in QUESTIONS]
+    cells = [matrix_page_cell(measured, row, question, situation, here[question.name]) for question in MATRIX_QUESTIONS]
     raising = [of[row.name]["handle"].verdict == "raises" for of in measured.cells.values()]
     raises = here["handle"].detail if here["handle"].verdict == "raises" else ""
     return MatrixPageRow(row, cells, raises, any(raising) and not raises)
@@ -94,12 +94,15 @@ def matrix_page_cell(
 
 def property_headings() -> list[tuple[str, int]]:
     """Return the headings above the properties, and how many properties each spans."""
-    return [(heading, len(list(members))) for heading, members in groupby(QUESTIONS, lambda question: question.heading)]
+    return [
+        (heading, len(list(members)))
+        for heading, members in groupby(MATRIX_QUESTIONS, lambda question: question.heading)
+    ]
 
 
 def first_properties_below_headings() -> set[str]:
     """Return the first property below each heading."""
-    return {next(members).name for _, members in groupby(QUESTIONS, lambda question: question.heading)}
+    return {next(members).name for _, members in groupby(MATRIX_QUESTIONS, lambda question: question.heading)}
 
 
 def inapplicable_properties(groups: list[tuple[str, list[MatrixPageRow]]]) -> list[InapplicableProperty]:
@@ -117,8 +120,8 @@ def parse_cell_address(address: str) -> tuple[MatrixRow, MatrixQuestion, Situati
     """Parse the name of a cell's program, `operation.property.tensor.memory.mode`; None for any other text."""
     name, _, rest = address.partition(".")
     question_name, _, key = rest.partition(".")
-    row = next((row for row in ROWS if row.name == name), None)
-    question = next((question for question in QUESTIONS if question.name == question_name), None)
+    row = next((row for row in MATRIX_ROWS if row.name == name), None)
+    question = next((question for question in MATRIX_QUESTIONS if question.name == question_name), None)
     situation = find_situation(key)
     return (row, question, situation) if row and question and situation else None
 
@@ -180,7 +183,7 @@ MATRIX_SIBLINGS = {row.name: row.siblings for rows in TABLES.values() for row in
 
 def matrix_siblings(name: str) -> list[str]:
     """Return the rows of the matrix that are this row's siblings in the catalogue."""
-    names = {row.name for row in ROWS}
+    names = {row.name for row in MATRIX_ROWS}
     return [sibling for sibling in MATRIX_SIBLINGS.get(name, ()) if sibling in names]
 
 
@@ -193,9 +196,12 @@ def matrix_as_json(measured: Measurement, messages: dict[str, str]) -> bytes:
         versions=measured.versions,
         input=INPUT_DESCRIPTION,
         situations=[situation.key for situation in SITUATIONS],
-        properties=[describe_property(question, messages[f"matrix_{question.name}_why"]) for question in QUESTIONS],
+        properties=[
+            describe_property(question, messages[f"matrix_{question.name}_why"]) for question in MATRIX_QUESTIONS
+        ],
         operations=[
-            matrix_operation(row, {key: cells[row.name] for key, cells in measured.cells.items()}) for row in ROWS
+            matrix_operation(row, {key: cells[row.name] for key, cells in measured.cells.items()})
+            for row in MATRIX_ROWS
         ],
     )
     return document.model_dump_json(exclude_defaults=True).encode()
@@ -225,7 +231,7 @@ def matrix_as_csv(measured: Measurement) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
-    for row in ROWS:
+    for row in MATRIX_ROWS:
         for situation in SITUATIONS:
             when = situation.tensor, situation.memory, situation.mode
             for name, cell in measured.cells[situation.key][row.name].items():
@@ -235,13 +241,15 @@ def matrix_as_csv(measured: Measurement) -> bytes:
 
 def example_of_json() -> dict[str, Any]:
     """Return an example of the document with one cell."""
-    clone = next(row for row in ROWS if row.name == "clone")
+    clone = next(row for row in MATRIX_ROWS if row.name == "clone")
     document = MatrixDocument(
         versions=MatrixVersions(torch="2.13.0+cpu", numpy="2.4.6", python="3.11.7", measured="2026-11-22T20:14Z"),
         input=INPUT_DESCRIPTION,
         situations=[DEFAULT_SITUATION.key],
-        properties=[describe_property(QUESTIONS[0], "Is b another Python object than a?")],
-        operations=[matrix_operation(clone, {DEFAULT_SITUATION.key: {QUESTIONS[0].name: MatrixCell(verdict="yes")}})],
+        properties=[describe_property(MATRIX_QUESTIONS[0], "Is b another Python object than a?")],
+        operations=[
+            matrix_operation(clone, {DEFAULT_SITUATION.key: {MATRIX_QUESTIONS[0].name: MatrixCell(verdict="yes")}})
+        ],
     )
     return document.model_dump(exclude_defaults=True)
 
@@ -255,7 +263,7 @@ def example_of_csv() -> str:
         DEFAULT_SITUATION.tensor,
         DEFAULT_SITUATION.memory,
         DEFAULT_SITUATION.mode,
-        QUESTIONS[0].name,
+        MATRIX_QUESTIONS[0].name,
         "yes",
         "",
     )

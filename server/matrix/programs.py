@@ -42,7 +42,7 @@ class MatrixRow:
 
 SAVE_AND_LOAD = "f = io.BytesIO()\ntorch.save(a, f)\nf.seek(0)\nb = torch.load(f)"
 IN_STATE_DICT = "module = torch.nn.Module()\nmodule.register_buffer('a', a)\nb = module.state_dict()['a']"
-ROWS = (
+MATRIX_ROWS = (
     MatrixRow("alias", "same", "b = a"),
     MatrixRow("requires_grad_", "same", "b = a.requires_grad_()"),
     MatrixRow("requires_grad_false", "same", "b = a.requires_grad_(False)"),
@@ -181,7 +181,7 @@ class MatrixQuestion:
     refusal: Literal["no", "not_applicable"] = "not_applicable"
 
 
-QUESTIONS = (
+MATRIX_QUESTIONS = (
     MatrixQuestion("handle", "result", "print(b is not a)"),
     MatrixQuestion(
         "storage",

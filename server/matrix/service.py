@@ -15,7 +15,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from server.http.responses import CachedResponseBody, ResponseBodyCache
-from server.matrix.programs import QUESTIONS, ROWS, SITUATIONS, CellProgram, Situation, cell_program
+from server.matrix.programs import MATRIX_QUESTIONS, MATRIX_ROWS, SITUATIONS, CellProgram, Situation, cell_program
 from server.pool.interface import NoAnswers, PoolInterface
 from server.pool.zygote import WorkersUnavailable
 from server.wire.matrix import Answer, AnswerJob, MatrixCell, MatrixVersions, Measurement
@@ -34,7 +34,7 @@ CellsByOperation = dict[str, dict[str, MatrixCell]]
 @cache
 def cell_programs(situation: Situation) -> list[CellProgram]:
     """Return the programs of a situation: all questions about each operation."""
-    return [cell_program(row, question, situation) for row in ROWS for question in QUESTIONS]
+    return [cell_program(row, question, situation) for row in MATRIX_ROWS for question in MATRIX_QUESTIONS]
 
 
 @cache
@@ -55,12 +55,12 @@ def cells_from_answers(situation: Situation, answers: list[Answer]) -> CellsByOp
             raise NoAnswers(f"a program answered {answer.raised or answer.printed!r}"[:200])
     pairs = iter(zip(cell_programs(situation), answers, strict=True))
     cells: CellsByOperation = {}
-    for row in ROWS:
+    for row in MATRIX_ROWS:
         read = {
             question.name: program.read_answer(answer, question)
-            for question, (program, answer) in zip(QUESTIONS, islice(pairs, len(QUESTIONS)), strict=True)
+            for question, (program, answer) in zip(MATRIX_QUESTIONS, islice(pairs, len(MATRIX_QUESTIONS)), strict=True)
         }
-        for question in QUESTIONS:
+        for question in MATRIX_QUESTIONS:
             if question.meta and read[question.name].verdict == "raises" and read["handle"].verdict != "raises":
                 read[question.name].verdict = "not_applicable"
         cells[row.name] = read
@@ -97,7 +97,7 @@ def load_measurement(folder: Path, versions: Mapping[str, str]) -> Measurement |
 
 def has_every_cell(stored: Measurement) -> bool:
     """Return whether there is a cell for every situation, operation and question."""
-    rows, questions = [row.name for row in ROWS], [question.name for question in QUESTIONS]
+    rows, questions = [row.name for row in MATRIX_ROWS], [question.name for question in MATRIX_QUESTIONS]
     return list(stored.cells) == [situation.key for situation in SITUATIONS] and all(
         list(cells) == rows and all(list(cell) == questions for cell in cells.values())
         for cells in stored.cells.values()

@@ -12,7 +12,7 @@ from server.operations.catalogue import EXAMPLE_RESULT_NAME, TABLES
 from server.operations.operand_kinds import OperationRow, TemplatePlaceholder
 from server.wire.problems import ProblemError
 
-ROWS = {row.name: row for rows in TABLES.values() for row in rows}
+ROW_BY_NAME = {row.name: row for rows in TABLES.values() for row in rows}
 OUT_PLACEHOLDER = "{out}"
 STRING_PATTERN = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"")
 PATH_PATTERN = re.compile(r"([^\W\d]\w*)(?:\.\w+|\[[\w'\": ,-]*\])*")
@@ -81,7 +81,7 @@ def _item_error(index: int, part: str, message: str) -> ProblemError:
 
 def _operation_row(item: PipelineItem, index: int) -> OperationRow:
     """Return the operation of an item after checking that it has all operands of the item."""
-    row = ROWS.get(item.operation)
+    row = ROW_BY_NAME.get(item.operation)
     if row is None:
         raise _item_error(
             index, "operation", f"there is no operation {item.operation!r}; GET /api/operations has them all"

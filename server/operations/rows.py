@@ -10,7 +10,7 @@ from server.operations.operand_kinds import (
 )
 
 DATA = TemplatePlaceholder("data", "numbers", "[1., 2., 4.]")
-A = operand("a")
+OPERAND_A = operand("a")
 
 CREATE = (
     OperationRow("tensor", "{out} = torch.tensor({data})", (DATA,), ("leaf", "zeros", "arange")),
@@ -40,9 +40,9 @@ CREATE = (
         ("rand", "arange"),
     ),
     OperationRow("eye", "{out} = torch.eye({n})", (integer_operand("n", 3),), ("zeros", "ones")),
-    OperationRow("zeros_like", "{out} = torch.zeros_like({a})", (A,), ("ones_like", "empty_like", "clone")),
-    OperationRow("ones_like", "{out} = torch.ones_like({a})", (A,), ("zeros_like",)),
-    OperationRow("empty_like", "{out} = torch.empty_like({a})", (A,), ("zeros_like", "empty")),
+    OperationRow("zeros_like", "{out} = torch.zeros_like({a})", (OPERAND_A,), ("ones_like", "empty_like", "clone")),
+    OperationRow("ones_like", "{out} = torch.ones_like({a})", (OPERAND_A,), ("zeros_like",)),
+    OperationRow("empty_like", "{out} = torch.empty_like({a})", (OPERAND_A,), ("zeros_like", "empty")),
     OperationRow(
         "parameter",
         "{out} = torch.nn.Parameter({a})",
@@ -53,53 +53,55 @@ CREATE = (
 """Operations that make a tensor of numbers, of a shape, or of another tensor's shape."""
 
 
-B = operand("b")
+OPERAND_B = operand("b")
 
 COPY = (
     OperationRow(
         "clone",
         "{out} = {a}.clone()",
-        (A,),
+        (OPERAND_A,),
         ("alias", "detach", "data", "clone_detach", "new_tensor", "copy_", "tensor_of", "deepcopy"),
     ),
     OperationRow(
-        "clone_detach", "{out} = {a}.clone().detach()", (A,), ("clone", "detach_clone", "detach", "new_tensor")
+        "clone_detach", "{out} = {a}.clone().detach()", (OPERAND_A,), ("clone", "detach_clone", "detach", "new_tensor")
     ),
-    OperationRow("detach_clone", "{out} = {a}.detach().clone()", (A,), ("clone_detach", "clone")),
-    OperationRow("new_tensor", "{out} = {a}.new_tensor({b})", (A, B), ("clone_detach", "tensor_of")),
-    OperationRow("tensor_of", "{out} = torch.tensor({a})", (A,), ("clone_detach", "new_tensor", "as_tensor")),
-    OperationRow("copy_", "{out} = torch.empty_like({a}).copy_({a})", (A,), ("clone",)),
+    OperationRow("detach_clone", "{out} = {a}.detach().clone()", (OPERAND_A,), ("clone_detach", "clone")),
+    OperationRow("new_tensor", "{out} = {a}.new_tensor({b})", (OPERAND_A, OPERAND_B), ("clone_detach", "tensor_of")),
+    OperationRow("tensor_of", "{out} = torch.tensor({a})", (OPERAND_A,), ("clone_detach", "new_tensor", "as_tensor")),
+    OperationRow("copy_", "{out} = torch.empty_like({a}).copy_({a})", (OPERAND_A,), ("clone",)),
     OperationRow("deepcopy", "{out} = copy.deepcopy({a})", (operand("a", "leaf"),), ("clone", "copy_copy"), ("copy",)),
-    OperationRow("contiguous", "{out} = {a}.contiguous()", (A,), ("clone", "reshape")),
+    OperationRow("contiguous", "{out} = {a}.contiguous()", (OPERAND_A,), ("clone", "reshape")),
     OperationRow(
         "take_rows",
         "{out} = {a}[{rows}]",
-        (A, TemplatePlaceholder("rows", "indices", "[0, 1]")),
+        (OPERAND_A, TemplatePlaceholder("rows", "indices", "[0, 1]")),
         ("index", "slice", "masked"),
     ),
-    OperationRow("masked", "{out} = {a}[{mask}]", (A, operand("mask", "boolean tensor")), ("where", "take_rows")),
+    OperationRow(
+        "masked", "{out} = {a}[{mask}]", (OPERAND_A, operand("mask", "boolean tensor")), ("where", "take_rows")
+    ),
     OperationRow(
         "index_select",
         "{out} = {a}.index_select({dim}, {labels})",
-        (A, integer_operand("dim", 1), operand("labels", "labels")),
+        (OPERAND_A, integer_operand("dim", 1), operand("labels", "labels")),
         ("take_rows",),
     ),
     OperationRow(
         "to_dtype",
         "{out} = {a}.to({dtype})",
-        (A, TemplatePlaceholder("dtype", "dtype", "torch.float64")),
+        (OPERAND_A, TemplatePlaceholder("dtype", "dtype", "torch.float64")),
         ("float", "half"),
     ),
     OperationRow(
         "to_device",
         "{out} = {a}.to({device})",
-        (A, TemplatePlaceholder("device", "device", '"cpu"')),
+        (OPERAND_A, TemplatePlaceholder("device", "device", '"cpu"')),
         ("clone", "to_dtype"),
     ),
-    OperationRow("float", "{out} = {a}.float()", (A,), ("to_dtype", "half")),
+    OperationRow("float", "{out} = {a}.float()", (OPERAND_A,), ("to_dtype", "half")),
     OperationRow("half", "{out} = {a}.half()", (operand("a", "float tensor"),), ("float", "to_dtype")),
-    OperationRow("cat", "{out} = torch.cat([{a}, {b}])", (A, B), ("stack",)),
-    OperationRow("stack", "{out} = torch.stack([{a}, {b}])", (A, B), ("cat",)),
+    OperationRow("cat", "{out} = torch.cat([{a}, {b}])", (OPERAND_A, OPERAND_B), ("stack",)),
+    OperationRow("stack", "{out} = torch.stack([{a}, {b}])", (OPERAND_A, OPERAND_B), ("cat",)),
     OperationRow("repeat", "{out} = {a}.repeat({n})", (operand("a", "vector"), integer_operand("n", 2)), ("expand",)),
 )
 """Operations whose result has memory of its own, always or where it is needed."""
@@ -108,14 +110,14 @@ COPY = (
 LEAF = operand("a", "leaf")
 
 SHARE = (
-    OperationRow("alias", "{out} = {a}", (A,), ("clone", "detach")),
-    OperationRow("detach", "{out} = {a}.detach()", (A,), ("data", "clone", "clone_detach")),
-    OperationRow("data", "{out} = {a}.data", (A,), ("detach", "clone_detach")),
+    OperationRow("alias", "{out} = {a}", (OPERAND_A,), ("clone", "detach")),
+    OperationRow("detach", "{out} = {a}.detach()", (OPERAND_A,), ("data", "clone", "clone_detach")),
+    OperationRow("data", "{out} = {a}.data", (OPERAND_A,), ("detach", "clone_detach")),
     OperationRow(
         "parameter_data", "{out} = torch.nn.Parameter({a}.data)", (operand("a", "float tensor"),), ("parameter", "leaf")
     ),
-    OperationRow("as_tensor", "{out} = torch.as_tensor({a})", (A,), ("tensor_of", "alias")),
-    OperationRow("numpy", "{out} = {a}.detach().numpy()", (A,), ("detach", "tolist")),
+    OperationRow("as_tensor", "{out} = torch.as_tensor({a})", (OPERAND_A,), ("tensor_of", "alias")),
+    OperationRow("numpy", "{out} = {a}.detach().numpy()", (OPERAND_A,), ("detach", "tolist")),
     OperationRow(
         "from_numpy",
         "{out} = torch.from_numpy({array})",
@@ -132,13 +134,18 @@ MATRIX = operand("a", "matrix")
 
 VIEW = (
     OperationRow(
-        "view", "{out} = {a}.view({shape})", (A, shape_operand("-1")), ("reshape", "contiguous_view", "flatten")
+        "view", "{out} = {a}.view({shape})", (OPERAND_A, shape_operand("-1")), ("reshape", "contiguous_view", "flatten")
     ),
-    OperationRow("reshape", "{out} = {a}.reshape({shape})", (A, shape_operand("-1")), ("view", "contiguous_view")),
     OperationRow(
-        "contiguous_view", "{out} = {a}.contiguous().view({shape})", (A, shape_operand("-1")), ("view", "reshape")
+        "reshape", "{out} = {a}.reshape({shape})", (OPERAND_A, shape_operand("-1")), ("view", "contiguous_view")
     ),
-    OperationRow("flatten", "{out} = {a}.flatten()", (A,), ("view", "reshape")),
+    OperationRow(
+        "contiguous_view",
+        "{out} = {a}.contiguous().view({shape})",
+        (OPERAND_A, shape_operand("-1")),
+        ("view", "reshape"),
+    ),
+    OperationRow("flatten", "{out} = {a}.flatten()", (OPERAND_A,), ("view", "reshape")),
     OperationRow("t", "{out} = {a}.t()", (MATRIX,), ("transpose", "permute")),
     OperationRow(
         "transpose",
@@ -152,27 +159,29 @@ VIEW = (
         (MATRIX, integer_operand("i", 1), integer_operand("j", 0)),
         ("transpose", "t", "reshape"),
     ),
-    OperationRow("unsqueeze", "{out} = {a}.unsqueeze({dim})", (A, integer_operand("dim", 0)), ("squeeze", "view")),
-    OperationRow("squeeze", "{out} = {a}.squeeze()", (A,), ("unsqueeze", "flatten")),
+    OperationRow(
+        "unsqueeze", "{out} = {a}.unsqueeze({dim})", (OPERAND_A, integer_operand("dim", 0)), ("squeeze", "view")
+    ),
+    OperationRow("squeeze", "{out} = {a}.squeeze()", (OPERAND_A,), ("unsqueeze", "flatten")),
     OperationRow(
         "expand", "{out} = {a}.expand({n}, -1)", (operand("a", "vector"), integer_operand("n", 3)), ("repeat",)
     ),
-    OperationRow("index", "{out} = {a}[{n}]", (A, integer_operand("n", 0)), ("take_rows", "slice", "unbind")),
+    OperationRow("index", "{out} = {a}[{n}]", (OPERAND_A, integer_operand("n", 0)), ("take_rows", "slice", "unbind")),
     OperationRow(
         "slice",
         "{out} = {a}[{start}:{stop}]",
-        (A, integer_operand("start", 0), integer_operand("stop", 2)),
+        (OPERAND_A, integer_operand("start", 0), integer_operand("stop", 2)),
         ("index", "narrow", "take_rows"),
     ),
     OperationRow(
         "narrow",
         "{out} = {a}.narrow({dim}, {start}, {n})",
-        (A, integer_operand("dim", 0), integer_operand("start", 0), integer_operand("n", 1)),
+        (OPERAND_A, integer_operand("dim", 0), integer_operand("start", 0), integer_operand("n", 1)),
         ("slice",),
     ),
-    OperationRow("chunk", "{out} = {a}.chunk({n})", (A, integer_operand("n", 2)), ("split", "unbind")),
-    OperationRow("split", "{out} = {a}.split({n})", (A, integer_operand("n", 1)), ("chunk", "unbind")),
-    OperationRow("unbind", "{out} = {a}.unbind()", (A,), ("chunk", "index")),
+    OperationRow("chunk", "{out} = {a}.chunk({n})", (OPERAND_A, integer_operand("n", 2)), ("split", "unbind")),
+    OperationRow("split", "{out} = {a}.split({n})", (OPERAND_A, integer_operand("n", 1)), ("chunk", "unbind")),
+    OperationRow("unbind", "{out} = {a}.unbind()", (OPERAND_A,), ("chunk", "index")),
     OperationRow(
         "unfold",
         "{out} = {a}.unfold({dim}, {size}, {step})",
@@ -242,11 +251,11 @@ FLOATS = operand("a", "float tensor")
 SECOND_OPERAND = operand("b", "float tensor", "{name} = torch.tensor([[1., 2., 3.], [4., 5., 7.]])")
 
 MATH = (
-    OperationRow("add", "{out} = {a} + {b}", (A, B), ("sub", "mul", "iadd")),
-    OperationRow("sub", "{out} = {a} - {b}", (A, B), ("add",)),
-    OperationRow("mul", "{out} = {a} * {b}", (A, B), ("matmul", "mul_", "add")),
-    OperationRow("div", "{out} = {a} / {x}", (A, number_operand("x", "2.")), ("mul",)),
-    OperationRow("pow", "{out} = {a} ** {x}", (A, number_operand("x", "2")), ("mul", "exp")),
+    OperationRow("add", "{out} = {a} + {b}", (OPERAND_A, OPERAND_B), ("sub", "mul", "iadd")),
+    OperationRow("sub", "{out} = {a} - {b}", (OPERAND_A, OPERAND_B), ("add",)),
+    OperationRow("mul", "{out} = {a} * {b}", (OPERAND_A, OPERAND_B), ("matmul", "mul_", "add")),
+    OperationRow("div", "{out} = {a} / {x}", (OPERAND_A, number_operand("x", "2.")), ("mul",)),
+    OperationRow("pow", "{out} = {a} ** {x}", (OPERAND_A, number_operand("x", "2")), ("mul", "exp")),
     OperationRow("matmul", "{out} = {a} @ {b}", (operand("a", "matrix"), operand("b", "vector")), ("mul", "einsum")),
     OperationRow(
         "einsum",
@@ -257,7 +266,7 @@ MATH = (
     OperationRow("exp", "{out} = {a}.exp()", (FLOATS,), ("log", "pow")),
     OperationRow("log", "{out} = {a}.log()", (FLOATS,), ("exp",)),
     OperationRow("sqrt", "{out} = {a}.sqrt()", (FLOATS,), ("pow",)),
-    OperationRow("abs", "{out} = {a}.abs()", (A,), ("relu", "pow")),
+    OperationRow("abs", "{out} = {a}.abs()", (OPERAND_A,), ("relu", "pow")),
     OperationRow("relu", "{out} = torch.relu({a})", (FLOATS,), ("relu_", "sigmoid", "tanh")),
     OperationRow("sigmoid", "{out} = torch.sigmoid({a})", (FLOATS,), ("relu", "tanh")),
     OperationRow("tanh", "{out} = torch.tanh({a})", (FLOATS,), ("sigmoid", "relu")),
@@ -270,11 +279,14 @@ MATH = (
     OperationRow(
         "clamp",
         "{out} = {a}.clamp({low}, {high})",
-        (A, number_operand("low", "0."), number_operand("high", "1.")),
+        (OPERAND_A, number_operand("low", "0."), number_operand("high", "1.")),
         ("clamp_", "relu"),
     ),
     OperationRow(
-        "where", "{out} = torch.where({a} > {x}, {a}, {b})", (A, number_operand("x", "2"), B), ("clamp", "masked")
+        "where",
+        "{out} = torch.where({a} > {x}, {a}, {b})",
+        (OPERAND_A, number_operand("x", "2"), OPERAND_B),
+        ("clamp", "masked"),
     ),
     OperationRow("isclose", "{out} = torch.isclose({a}, {b})", (FLOATS, SECOND_OPERAND), ("allclose",)),
     OperationRow("allclose", "{out} = torch.allclose({a}, {b})", (FLOATS, SECOND_OPERAND), ("isclose",)),
@@ -285,11 +297,11 @@ MATH = (
 SAME_SHAPE = operand("b", "float tensor", "{name} = torch.zeros(2, 3)")
 
 REDUCE = (
-    OperationRow("sum", "{out} = {a}.sum()", (A,), ("mean", "sum_dim", "max")),
-    OperationRow("sum_dim", "{out} = {a}.sum({dim})", (A, integer_operand("dim", 0)), ("sum",)),
+    OperationRow("sum", "{out} = {a}.sum()", (OPERAND_A,), ("mean", "sum_dim", "max")),
+    OperationRow("sum_dim", "{out} = {a}.sum({dim})", (OPERAND_A, integer_operand("dim", 0)), ("sum",)),
     OperationRow("mean", "{out} = {a}.mean()", (FLOATS,), ("sum",)),
-    OperationRow("max", "{out} = {a}.max()", (A,), ("argmax", "sum", "mean")),
-    OperationRow("argmax", "{out} = {a}.argmax({dim})", (A, integer_operand("dim", 1)), ("max", "softmax")),
+    OperationRow("max", "{out} = {a}.max()", (OPERAND_A,), ("argmax", "sum", "mean")),
+    OperationRow("argmax", "{out} = {a}.argmax({dim})", (OPERAND_A, integer_operand("dim", 1)), ("max", "softmax")),
     OperationRow("norm", "{out} = {a}.norm()", (FLOATS,), ("sum",)),
     OperationRow("mse", "{out} = torch.nn.functional.mse_loss({a}, {b})", (FLOATS, SAME_SHAPE), ("mean", "l1")),
     OperationRow("l1", "{out} = torch.nn.functional.l1_loss({a}, {b})", (FLOATS, SAME_SHAPE), ("mse",)),
@@ -300,7 +312,7 @@ REDUCE = (
         ("mse",),
     ),
     OperationRow("item", "{out} = {a}.item()", (operand("a", "scalar tensor"),), ("detach", "tolist")),
-    OperationRow("tolist", "{out} = {a}.tolist()", (A,), ("item", "numpy")),
+    OperationRow("tolist", "{out} = {a}.tolist()", (OPERAND_A,), ("item", "numpy")),
 )
 """Operations that make fewer numbers of many: sums, losses, numbers for Python."""
 
@@ -333,15 +345,17 @@ GRAPH = (
 
 
 LOSS = operand("loss", "scalar node")
-W = operand("w", "leaf")
-OF_W = operand("loss", "scalar node", "{name} = (w * w).sum()")
+LEAF_W = operand("w", "leaf")
+LOSS_OF_W = operand("loss", "scalar node", "{name} = (w * w).sum()")
 
 BACKWARD = (
     OperationRow("backward", "{loss}.backward()", (LOSS,), ("grad",)),
     OperationRow("backward_retain", "{loss}.backward(retain_graph=True)", (LOSS,)),
     OperationRow("backward_with", "{a}.backward(torch.ones_like({a}))", (operand("a", "node"),), ("backward",)),
-    OperationRow("grad", "{out}, = torch.autograd.grad({loss}, {w})", (W, OF_W), ("backward", "grad_create")),
-    OperationRow("grad_create", "{out}, = torch.autograd.grad({loss}, {w}, create_graph=True)", (W, OF_W), ("grad",)),
+    OperationRow("grad", "{out}, = torch.autograd.grad({loss}, {w})", (LEAF_W, LOSS_OF_W), ("backward", "grad_create")),
+    OperationRow(
+        "grad_create", "{out}, = torch.autograd.grad({loss}, {w}, create_graph=True)", (LEAF_W, LOSS_OF_W), ("grad",)
+    ),
     OperationRow("clear_grad", "{w}.grad = None", (operand("w", "leaf with grad"),), ("zero_grad_tensor",)),
     OperationRow("zero_grad_tensor", "{w}.grad.zero_()", (operand("w", "leaf with grad"),), ("clear_grad",)),
 )
@@ -419,8 +433,8 @@ OPTIMIZERS = (
 """Optimizers: made for a module's parameters, stepped, and their gradients cleared."""
 
 
-ANY_A = operand("a", "anything")
-ANY_B = operand("b", "anything")
+ANYTHING_A = operand("a", "anything")
+ANYTHING_B = operand("b", "anything")
 
 PYTHON = (
     OperationRow(
@@ -442,10 +456,10 @@ PYTHON = (
         (TemplatePlaceholder("f", "name", "Double"), TemplatePlaceholder("x", "name", "x")),
         ("def",),
     ),
-    OperationRow("print", "print({a})", (ANY_A,), ("assert",)),
-    OperationRow("del", "del {a}", (ANY_A,), ("alias",)),
-    OperationRow("list", "{out} = [{a}, {b}]", (ANY_A, ANY_B), ("stack", "dict")),
-    OperationRow("dict", "{out} = {{'a': {a}, 'b': {b}}}", (ANY_A, ANY_B), ("list",)),
-    OperationRow("assert", "assert torch.equal({a}, {b})", (ANY_A, ANY_B), ("allclose", "print")),
+    OperationRow("print", "print({a})", (ANYTHING_A,), ("assert",)),
+    OperationRow("del", "del {a}", (ANYTHING_A,), ("alias",)),
+    OperationRow("list", "{out} = [{a}, {b}]", (ANYTHING_A, ANYTHING_B), ("stack", "dict")),
+    OperationRow("dict", "{out} = {{'a': {a}, 'b': {b}}}", (ANYTHING_A, ANYTHING_B), ("list",)),
+    OperationRow("assert", "assert torch.equal({a}, {b})", (ANYTHING_A, ANYTHING_B), ("allclose", "print")),
 )
 """Statements of Python itself: names, lists, loops, functions, checks."""

@@ -46,7 +46,7 @@ MAX_DRAWING_BYTES = 64 << 20
 LARGE_BYTES = 300_000
 """Bytes of a trace's JSON from which on its drawings are made in the second process."""
 
-LONG_KINDS = frozenset({"comparison_file", "film", "series_file"})
+SLOW_DRAWING_KINDS = frozenset({"comparison_file", "film", "series_file"})
 """What takes long to draw of a small trace, too."""
 
 PLAIN_PICTURE = (
@@ -265,7 +265,7 @@ class Renderer:
     async def _draw_in_turn(self, drawing: PendingDrawing) -> bytes:
         """Draw it in the process that has the room. What takes too long in the first goes on to the second."""
         size = uncompressed_size(drawing.trace)
-        is_quick = drawing.draw.kind not in LONG_KINDS and size < LARGE_BYTES
+        is_quick = drawing.draw.kind not in SLOW_DRAWING_KINDS and size < LARGE_BYTES
         try:
             if is_quick and self._times.expected(drawing.name, size) < QUICK_SECONDS:
                 with contextlib.suppress(DrawingLate):

@@ -14,7 +14,7 @@ class QueueFull(Exception):
     """Too many wait for the lock, or the place was given to an owner that has held it for less time."""
 
 
-EXPECTED_LESS = 0.1
+CREDIT_PER_SECOND_WAITED = 0.1
 """Seconds less that a turn is expected to take for each second that it has waited, so that those which take long have
 their turn, too, however many short ones come."""
 
@@ -110,4 +110,4 @@ class FairLock:
     def _turn_finish_tag(self, turn: Turn) -> float:
         """The start tag and what the turn is expected to take, less for each second that it has waited."""
         waited = self._clock() - turn.entered_at
-        return self._turn_start_tag(turn) + max(0.0, turn.expected - EXPECTED_LESS * waited)
+        return self._turn_start_tag(turn) + max(0.0, turn.expected - CREDIT_PER_SECOND_WAITED * waited)

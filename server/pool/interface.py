@@ -14,7 +14,7 @@ SERVER_CLIENT = Client("", "")
 """The client of the programs that the server runs of its own accord."""
 
 
-STARTING = "the workers are starting; try again in some seconds"
+WORKERS_STARTING_MESSAGE = "the workers are starting; try again in some seconds"
 """What `PoolInterface.unavailable_reason` says before the workers were ready, or have failed, for the first time."""
 
 

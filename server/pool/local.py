@@ -12,7 +12,7 @@ from server.pool.assembly import Assembler, ChildRecording, cancelled_trace, par
 from server.pool.fair_queue import FairQueue
 from server.pool.interface import SERVER_CLIENT, NoAnswers
 from server.pool.machine_workers import MachineWorkers
-from server.pool.zygote import PREPARE
+from server.pool.zygote import PREPARE_FUNCTION
 from server.settings import Settings
 from server.visitors.clients import Client
 from server.wire.matrix import Answer, AnswerJob
@@ -27,7 +27,7 @@ class LocalPool:
     `server.pool.interface.PoolInterface` documents the properties and methods.
     """
 
-    def __init__(self, settings: Settings, prepare: str = PREPARE) -> None:
+    def __init__(self, settings: Settings, prepare: str = PREPARE_FUNCTION) -> None:
         self._settings = settings
         self._machine = MachineWorkers(settings, prepare)
         self.worker_count, self.zygote = self._machine.count, self._machine.zygote

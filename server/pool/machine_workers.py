@@ -22,7 +22,7 @@ from server.allowed_packages import allowed_modules
 from server.pool.assembly import CANCELLED_OUTCOME, ChildRecording
 from server.pool.child import Child, ChildExit
 from server.pool.machine_resources import max_workers_for_memory, seconds_waited_for_processor
-from server.pool.zygote import PREPARE, WorkersUnavailable, Zygote
+from server.pool.zygote import PREPARE_FUNCTION, WorkersUnavailable, Zygote
 from server.settings import Settings
 from server.wire.link import WorkerOptions
 from server.wire.matrix import AnswerJob
@@ -30,13 +30,13 @@ from server.wire.matrix import AnswerJob
 TRACEBACK_SECONDS = 1.0
 """Seconds that a child has to report its current line before it is killed."""
 
-BUSY_FACTOR = 6
+MAX_WALL_TIME_FACTOR = 6
 """So many times its limit of seconds a program may take where others have the processor for the rest of the time."""
 
-SHORTEST_LOOK = 0.05
+MIN_POLL_INTERVAL = 0.05
 """Seconds between two looks at the clock of a program whose time is nearly over."""
 
-NOTICEABLE_WAIT = 0.1
+NOTICEABLE_WAIT_SHARE = 0.1
 """Share of its limit of seconds from which on it is said that a program waited for a processor."""
 
 _TRACEBACK_LINE_PATTERN = re.compile(rb'File "<program>", line (\d{1,7}) in ')
@@ -54,9 +54,9 @@ FIND_GPUS_SECONDS = 60.0
 GPU_DEVICES = ("nvidia[0-9]*", "dxg", "kfd")
 """Patterns of device files in /dev: a machine with a GPU has at least one (NVIDIA's, WSL's or AMD's)."""
 
-GPU_NOT_ASKED = "GRADBOX_GPU is off; start the server with GRADBOX_GPU=1"
-GPU_FAILED = "it does not start"
-GPU_STARTING = "it is starting; try again in some seconds"
+GPU_OFF_REASON = "GRADBOX_GPU is off; start the server with GRADBOX_GPU=1"
+GPU_FAILED_REASON = "it does not start"
+GPU_STARTING_REASON = "it is starting; try again in some seconds"
 
 OnBuffer = Callable[[bytearray], None]
 """Called with the buffer that will receive a child's lines, before any line arrives."""
@@ -89,7 +89,7 @@ class MachineWorkers:
     use_gpu: whether to run programs on them, too; None for what the settings say
     """
 
-    def __init__(self, settings: Settings, prepare: str = PREPARE, use_gpu: bool | None = None) -> None:
+    def __init__(self, settings: Settings, prepare: str = PREPARE_FUNCTION, use_gpu: bool | None = None) -> None:
         self._settings, self._use_gpu = settings, settings.gpu if use_gpu is None else use_gpu
         self._no_gpu = ""  # why no GPU can be used, as far as it is known
         self.count = min(settings.workers, max_workers_for_memory(settings.memory))
@@ -139,7 +139,7 @@ class MachineWorkers:
             await asyncio.shield(self._starting_gpu)
         while not self.gpu_zygote.has_spare:
             reason = self.gpu_unavailable_reason
-            if reason and reason != GPU_STARTING:
+            if reason and reason != GPU_STARTING_REASON:
                 raise WorkersUnavailable(f"this machine runs no programs on a GPU: {reason}")
             await asyncio.sleep(0.1)
 
@@ -152,12 +152,12 @@ class MachineWorkers:
     def gpu_unavailable_reason(self) -> str:
         """Why programs do not run on a GPU now and what to do; "" if they do."""
         if not self._use_gpu:
-            return GPU_NOT_ASKED
+            return GPU_OFF_REASON
         if self._no_gpu:
             return self._no_gpu
         if self.gpu_zygote.failure:
-            return f"{GPU_FAILED}: {self.gpu_zygote.failure}"
-        return "" if self.gpu_zygote.is_ready and self.gpu_zygote.has_had_spare else GPU_STARTING
+            return f"{GPU_FAILED_REASON}: {self.gpu_zygote.failure}"
+        return "" if self.gpu_zygote.is_ready and self.gpu_zygote.has_had_spare else GPU_STARTING_REASON
 
     async def close(self) -> None:
         """End the zygotes, and with them whatever runs."""
@@ -234,7 +234,7 @@ class ProgramClock:
     It stands still while the program is ready to run and other processes have the processor.
 
     pid: of the child that runs the program
-    limit: how many such seconds it has; on a busy machine these take longer, at most `BUSY_FACTOR` times as long
+    limit: how many such seconds it has; on a busy machine these take longer, `MAX_WALL_TIME_FACTOR` times at most
     """
 
     def __init__(self, pid: int, limit: float) -> None:
@@ -249,13 +249,13 @@ class ProgramClock:
     def seconds_left(self) -> float:
         """Seconds after which to look again, if the program has not ended by then; 0 or less once its time is over."""
         elapsed, waited = self._read()
-        left = min(self._limit - (elapsed - waited), self._limit * BUSY_FACTOR - elapsed)
-        return max(left, SHORTEST_LOOK) if left > 0 else 0.0
+        left = min(self._limit - (elapsed - waited), self._limit * MAX_WALL_TIME_FACTOR - elapsed)
+        return max(left, MIN_POLL_INTERVAL) if left > 0 else 0.0
 
     def stopped(self) -> Stopped:
         """The end of a run whose time is over, with how long it waited where the machine was busy."""
         elapsed, waited = self._read()
-        if waited < NOTICEABLE_WAIT * self._limit:
+        if waited < NOTICEABLE_WAIT_SHARE * self._limit:
             return Stopped(limit="wall", value=self._limit)
         return Stopped(limit="wall", value=min(self._limit, round(elapsed - waited, 1)), waited=round(waited, 1))
 

@@ -16,7 +16,7 @@ from dataclasses import asdict, replace
 
 from server import PACKAGE_FOLDERS, PROJECT_FOLDER
 from server.pool.child import Child, ChildExit
-from server.pool.interface import STARTING
+from server.pool.interface import WORKERS_STARTING_MESSAGE
 from server.pool.machine_resources import processor_seconds
 from server.wire.link import ServerMessage, WorkerOptions, ZygoteMessage
 from server.wire.problems import ProblemError
@@ -24,7 +24,7 @@ from server.wire.problems import ProblemError
 MAX_MESSAGE_BYTES = 1 << 16
 """Bytes of a message from the zygote."""
 
-PREPARE = "server.worker.prepare:prepare"
+PREPARE_FUNCTION = "server.worker.prepare:prepare"
 """The function that makes the zygote ready to trace programs."""
 MAX_BACKOFF = 30.0
 """The most seconds between two attempts to boot the zygote."""
@@ -39,10 +39,10 @@ it."""
 EXIT_POLL_SECONDS = 0.005
 """Seconds between two checks for that exit status."""
 
-BOOT_PATIENCE = 10
+BOOT_WAIT_FACTOR = 10
 """How many times as long as the boot may take in processor time a caller waits for it on a machine that is busy."""
 
-LEAST_SHARE = 0.02
+MIN_BOOT_PROCESSOR_SHARE = 0.02
 """The share of a processor below which a boot makes no progress: it hangs."""
 
 
@@ -188,7 +188,7 @@ class Zygote:
         if self._booted is None or self._link is None:
             raise WorkersUnavailable(self._start_failure_reason())
         booted, used = self._booted, 0.0
-        for _ in range(BOOT_PATIENCE):
+        for _ in range(BOOT_WAIT_FACTOR):
             try:
                 async with asyncio.timeout(self._boot_timeout):  # `wait_for` of Python 3.11 can swallow a cancellation
                     return await asyncio.shield(booted)
@@ -196,14 +196,14 @@ class Zygote:
                 raise WorkersUnavailable(self._start_failure_reason()) from error
             except TimeoutError:
                 before, used = used, processor_seconds(self._process.pid) if self._process is not None else math.inf
-                if used >= self._boot_timeout or used - before < self._boot_timeout * LEAST_SHARE:
+                if used >= self._boot_timeout or used - before < self._boot_timeout * MIN_BOOT_PROCESSOR_SHARE:
                     break
         raise WorkersUnavailable(self._start_failure_reason())
 
     @property
     def unavailable_reason(self) -> str:
         """Why no program runs now, if the zygote is not ready."""
-        return self._start_failure_reason() if self.failure else STARTING
+        return self._start_failure_reason() if self.failure else WORKERS_STARTING_MESSAGE
 
     def _start_failure_reason(self) -> str:
         late = f"they were not ready within {self._boot_timeout:g} s of processor time; GRADBOX_BOOT sets another limit"

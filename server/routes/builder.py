@@ -69,7 +69,7 @@ MAX_SIBLINGS = 5
 MAX_PROPOSED = 8
 """How many of the nearest names the palette tries as operands. A form offers all names."""
 
-ROWS = {row.name: (group, row) for group, rows in TABLES.items() for row in rows}
+GROUP_AND_ROW_BY_NAME = {row.name: (group, row) for group, rows in TABLES.items() for row in rows}
 SENTENCES: dict[str, dict[str, str]] = {language: operation_sentences(language) for language in get_args(Language)}
 
 Alive = Annotated[str, Query(max_length=MAX_ALIVE)]
@@ -103,7 +103,7 @@ def render_palette(request: Request, alive: str, q: str, line: int) -> Response:
         language,
         groups=found,
         count=sum(len(entries) for _, entries in found),
-        total=len(ROWS),
+        total=len(GROUP_AND_ROW_BY_NAME),
         sentences=SENTENCES[language],
         q=q,
         line=line,
@@ -115,16 +115,16 @@ async def get_card_form(
     request: Request, operation: Annotated[str, Path(max_length=60)], alive: Alive = "[]", line: int = 0
 ) -> Response:
     """The form of an operation. The reader's choices are sent as `in.HOLE` and `out`."""
-    if operation not in ROWS:
+    if operation not in GROUP_AND_ROW_BY_NAME:
         raise ProblemError(404, "not_found", "there is no such operation", field="operation")
-    group, row = ROWS[operation]
+    group, row = GROUP_AND_ROW_BY_NAME[operation]
     query = request.query_params
     written = {hole.name: query[f"in.{hole.name}"].strip() for hole in row.holes if f"in.{hole.name}" in query}
     made = create_card_form(
         row, group, parse_alive_names(alive), written, query["out"].strip() if "out" in query else None
     )
     language = request_language(request)
-    siblings = [ROWS[name][1] for name in row.siblings[:MAX_SIBLINGS]]
+    siblings = [GROUP_AND_ROW_BY_NAME[name][1] for name in row.siblings[:MAX_SIBLINGS]]
     context: dict[str, Any] = {"form": made, "siblings": siblings, "sentence": SENTENCES[language][row.name]}
     return render_public_page(request, "partials/_card_form.html", language, **context, line=line)
 

@@ -19,7 +19,7 @@ from server.matrix.documents import (
     property_headings,
     situation_choices,
 )
-from server.matrix.programs import QUESTIONS, SITUATIONS, Situation, cell_program
+from server.matrix.programs import MATRIX_QUESTIONS, SITUATIONS, Situation, cell_program
 from server.matrix.service import MAX_WAIT, MatrixService
 from server.routes.api import TRACE_RESPONSES
 from server.services import MatrixDep
@@ -135,7 +135,7 @@ def matrix_page_values(measured: Measurement, situation: Situation, language: st
     return {
         "groups": groups,
         "notes": inapplicable_properties(groups),
-        "questions": QUESTIONS,
+        "questions": MATRIX_QUESTIONS,
         "headings": property_headings(),
         "first_questions": first_properties_below_headings(),
         "situation": situation,

@@ -13,7 +13,7 @@ from server import __version__
 from server.operating import log
 from server.operating.settings_checks import setting_warnings
 from server.pool import machine_resources
-from server.pool.interface import STARTING
+from server.pool.interface import WORKERS_STARTING_MESSAGE
 from server.quantity_formats import format_bytes, format_duration
 from server.services import Services, ServicesDep, SettingsDep, VisitorsDep
 from server.store.health import StoreHealth
@@ -41,7 +41,7 @@ async def healthz(services: ServicesDep) -> dict[str, Any]:
     store = {"backend": health.backend, "reachable": answer.reachable, **({"why": answer.why} if answer.why else {})}
     workers = {device: services.pool.unavailable_reason(device) or "ready" for device in ("cpu", "cuda")}
     return {
-        "status": "ok" if workers["cpu"] in ("ready", STARTING) else "no workers",
+        "status": "ok" if workers["cpu"] in ("ready", WORKERS_STARTING_MESSAGE) else "no workers",
         "version": __version__,
         "workers": workers,
         "sandbox": sandbox,

@@ -19,7 +19,7 @@ from gradbox.wire.api import RunState
 from gradbox.wire.base import Model
 from server.pool.executions import Execution, ExecutionResult, Executions, Subscription
 from server.pool.remote.broker import BrokerError, close_broker_connections, create_broker_connections
-from server.pool.remote.messages import MAX_STREAMED, encode_wire_model
+from server.pool.remote.messages import MAX_STREAMED_BYTES, encode_wire_model
 from server.pool.remote.pool import BlobStore
 from server.pool.remote.shared_broker import MessageSigner, SharedBroker
 from server.pool.zygote import WorkersUnavailable
@@ -226,7 +226,7 @@ class BrokerPeerRuns:
         if execution.error is not None:
             reply = reply.model_copy(update={"error": str(execution.error)[:500]})
         trace = execution.result.body if execution.result is not None and question.ask == "state" else b""
-        if len(trace) > MAX_STREAMED:
+        if len(trace) > MAX_STREAMED_BYTES:
             try:
                 await self._blobs.put(question.id, trace)
             except Exception as error:  # whatever database it is; the other then finds nothing

@@ -22,7 +22,7 @@ from server.gallery.claims import claims_as_json
 from server.gallery.scenarios import Scenario, cards_by_section, gallery_cards
 from server.gallery.thumbnails import THEMES
 from server.matrix.documents import matrix_as_csv, matrix_as_json, matrix_page_groups, property_headings
-from server.matrix.programs import DEFAULT_SITUATION, QUESTIONS
+from server.matrix.programs import DEFAULT_SITUATION, MATRIX_QUESTIONS
 from server.services import Services
 from server.site.finding_pages import SEVERITIES, FindingPage, make_finding_page
 from server.site.markdown_sources import MarkdownSources
@@ -137,7 +137,12 @@ class SiteBuilder:
         self._report("the matrix")
         measured = await self._services.matrix.get_measurement(WAIT_SECONDS)
         groups = matrix_page_groups(measured, DEFAULT_SITUATION)
-        values = {"groups": groups, "questions": QUESTIONS, "headings": property_headings(), "measured": measured}
+        values = {
+            "groups": groups,
+            "questions": MATRIX_QUESTIONS,
+            "headings": property_headings(),
+            "measured": measured,
+        }
         self._write_page("matrix-table.md", "matrix.md", **values)
         heading, _, text = (self._sources / "matrix.md").read_text("utf-8").partition("\n")
         self._markdown.write("matrix.md", f"{heading}\n\n{LINK_TO_TABLE}\n{text}")

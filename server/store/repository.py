@@ -35,7 +35,7 @@ COLUMNS = saved_programs.c
 MAX_TITLES = 10_000
 """Titles that are kept in memory."""
 
-PROBE_BYTES = 8192
+WRITE_CHECK_BYTES = 8192
 """Bytes that are written to check whether writing is possible."""
 
 
@@ -215,7 +215,7 @@ class ProgramRepository(ContentStore):
             return
         name, now = f"health {secrets.token_hex(8)}", now_ms()
         async with self.database.writing_transaction() as connection:
-            await connection.execute(insert(run_lines).values(run=name, created=now, lines=bytes(PROBE_BYTES)))
+            await connection.execute(insert(run_lines).values(run=name, created=now, lines=bytes(WRITE_CHECK_BYTES)))
             await connection.execute(delete(run_lines).where(run_lines.c.run == name))
 
     async def iterate_list_entries(self) -> AsyncIterator[ListEntry]:

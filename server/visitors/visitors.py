@@ -18,7 +18,7 @@ from server.visitors.rate_limits import (
 CLASSROOM_LIMIT, CLASSROOM_REQUESTS = "3000/minute", "20000/minute"
 """The limits of a class behind one address: of runs and saves, and of all requests."""
 
-DAY = 24 * 3600.0
+SECONDS_PER_DAY = 24 * 3600.0
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def create_limits(settings: Settings, counts: LimitCounts | None) -> VisitorLimi
         runs=SharedRateLimiter(RateLimiter(settings.rate_limit, run), counts),
         live_runs=SharedRateLimiter(live_runs, counts),
         saves=SharedRateLimiter(saves, counts),
-        save_space=SharedSavedBytesLimiter(SavedBytesLimiter(save_space, DAY), counts),
+        save_space=SharedSavedBytesLimiter(SavedBytesLimiter(save_space, SECONDS_PER_DAY), counts),
         pictures=SharedRateLimiter(pictures, counts),
         requests=RequestLimiter(request),
     )

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
-from gradbox.wire.base import STRICT, FailFastList, Model, RequestModel
+from gradbox.wire.base import STRICT_CONFIG, FailFastList, Model, RequestModel
 from server.wire.saved_programs import Language
 
 COPY = "a = torch.tensor([1., 2.], requires_grad=True)\nb = a.clone()\n"
@@ -33,7 +33,7 @@ class CompareRequest(RequestModel):
     language: of the sentences in the reply
     """
 
-    model_config = ConfigDict(**STRICT, json_schema_extra={"examples": [COPY_AND_ALIAS]})
+    model_config = ConfigDict(**STRICT_CONFIG, json_schema_extra={"examples": [COPY_AND_ALIAS]})
 
     left: ComparedProgram = Field(examples=[COPY_AND_ALIAS["left"]])
     right: ComparedProgram = Field(examples=[COPY_AND_ALIAS["right"]])

@@ -14,10 +14,10 @@ import torch
 
 from gradbox.recorder.devices.device_kernels import kernels_for_device
 
-HIDING_VARIABLES = ("CUDA_VISIBLE_DEVICES", "PYTORCH_NVML_BASED_CUDA_CHECK")
+GPU_HIDING_ENVIRONMENT_VARIABLES = ("CUDA_VISIBLE_DEVICES", "PYTORCH_NVML_BASED_CUDA_CHECK")
 """Environment variables that keep torch from looking for a GPU while a zygote prepares itself."""
 
-NO_GPU = "No CUDA GPUs are available"
+NO_GPU_MESSAGE = "No CUDA GPUs are available"
 """torch's message if it is built for CUDA and finds no GPU."""
 
 
@@ -51,7 +51,7 @@ def never_in_bad_fork() -> bool:
 
 def refuse_to_initialize_gpu() -> NoReturn:
     """Replaces torch's function, which would ask the driver again. Raises RuntimeError."""
-    raise RuntimeError(NO_GPU)
+    raise RuntimeError(NO_GPU_MESSAGE)
 
 
 def require_no_open_gpu() -> None:
@@ -74,7 +74,7 @@ def initialize_gpu(memory: int, visible: str | None) -> None:
     memory: bytes of each GPU that the program may take
     visible: the server's CUDA_VISIBLE_DEVICES; None if it has none
     """
-    for name in HIDING_VARIABLES:
+    for name in GPU_HIDING_ENVIRONMENT_VARIABLES:
         os.environ[name] = ""  # known to Python again, where the environment has been cleared
         del os.environ[name]
     if visible is not None:

@@ -46,7 +46,7 @@ REQUIRED_BY_SETUPTOOLS = frozenset(
 )
 """Top-level modules that setuptools bundles or imports. Python 3.12 has no `distutils` of its own."""
 
-REQUIRED = REQUIRED_BY_RECORDER | REQUIRED_BY_TORCH | REQUIRED_BY_SETUPTOOLS
+REQUIRED_PACKAGES = REQUIRED_BY_RECORDER | REQUIRED_BY_TORCH | REQUIRED_BY_SETUPTOOLS
 """Top-level modules without which no program can be recorded, or parts of torch are missing."""
 
 STANDARD_MODULES = frozenset(sys.stdlib_module_names) | {"__main__"}
@@ -109,7 +109,7 @@ def restrict_imports(*more: str) -> PackageAllowlist:
 
     more: additional top-level modules
     """
-    names = REQUIRED | ALLOWED_MODULES | set(more)
+    names = REQUIRED_PACKAGES | ALLOWED_MODULES | set(more)
     own = (BuiltinImporter, FrozenImporter)
     allowlist = PackageAllowlist(names, [finder for finder in sys.meta_path if finder not in own])
     sys.meta_path[:] = [*own, allowlist]

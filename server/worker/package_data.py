@@ -32,7 +32,7 @@ LAZY_MODULES = {
 """For packages that import their parts lazily: the parts to import, with everything below them. Of other packages every
 public module is imported."""
 
-LATE_MODULES = {
+SUBMODULES_TO_IMPORT = {
     "torchvision": (
         "PIL.BmpImagePlugin", "PIL.ImageDraw", "PIL.ImageEnhance", "PIL.ImageFile", "PIL.ImageFilter", "PIL.ImageFont",
         "PIL.ImageOps", "PIL.JpegImagePlugin", "PIL.PngImagePlugin",

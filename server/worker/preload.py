@@ -34,7 +34,7 @@ import numpy.random
 import torch
 
 from gradbox.language.policy import ALLOWED_MODULES, FORBIDDEN_MEMBERS
-from server.worker.package_data import ENVIRONMENT, LATE_MODULES, LAZY_MODULES
+from server.worker.package_data import ENVIRONMENT, LAZY_MODULES, SUBMODULES_TO_IMPORT
 from server.worker.threads import register_import_as_thread_origin, register_thread_origin
 
 REPLACED_NAMES = {("torch", "manual_seed"): "torch._dynamo"}
@@ -239,7 +239,7 @@ sympy.tensor.tensor tracemalloc unicodedata yaml
 """Modules that functions of torch, numpy and Python import while they run. Not every version or machine has all of
 them."""
 
-EXCLUDED = """
+MODULES_NOT_TO_PRELOAD = """
 numpy.conftest numpy.distutils numpy.typing.mypy_plugin torch.backends.xeon torch.contrib torch.jit.supported_ops
 torch.jit.unsupported_tensor_ops torch.utils.benchmark.utils.compile torch.utils.data.datapipes.gen_pyi
 torch.utils.hipify torch.utils.model_dump torch.utils.viz
@@ -301,13 +301,13 @@ def import_recursively(name: str) -> None:
     module = import_if_possible(name)
     if module is None:
         return
-    for part in LATE_MODULES.get(name, ()):
+    for part in SUBMODULES_TO_IMPORT.get(name, ()):
         import_if_possible(part)
     if name in LAZY_MODULES:
         for part in LAZY_MODULES[name]:
             import_recursively(part)
         return
-    excluded = {*FORBIDDEN_MEMBERS, *EXCLUDED.split(), f"{name}.tests"}
+    excluded = {*FORBIDDEN_MEMBERS, *MODULES_NOT_TO_PRELOAD.split(), f"{name}.tests"}
     for below in pkgutil.iter_modules(getattr(module, "__path__", ())):
         full_name = f"{name}.{below.name}"
         if not below.name.startswith("_") and full_name not in excluded:

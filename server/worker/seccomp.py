@@ -10,10 +10,10 @@ import os
 import struct
 from dataclasses import dataclass
 
-MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
+AUDIT_ARCH_OF_MACHINE = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 """For each machine, which of a call's two numbers is its own, and the kernel's AUDIT_ARCH value."""
 
-ALLOWED: dict[str, tuple[int | None, int | None]] = {
+ALLOWED_CALLS: dict[str, tuple[int | None, int | None]] = {
     # its own memory
     "brk": (12, 214),
     "madvise": (28, 233),  # checked
@@ -80,7 +80,7 @@ ALLOWED: dict[str, tuple[int | None, int | None]] = {
 }
 """For each call, its numbers on x86-64 and on arm64; None if a machine has no such call."""
 
-HIDDEN: dict[str, tuple[int | None, int | None]] = {
+HIDDEN_CALLS: dict[str, tuple[int | None, int | None]] = {
     "access": (21, None),
     "faccessat": (269, 48),
     "faccessat2": (439, 439),
@@ -96,7 +96,7 @@ HIDDEN: dict[str, tuple[int | None, int | None]] = {
 }
 """Calls that fail with ENOENT, as though the file did not exist, so that a late import raises ModuleNotFoundError."""
 
-ABSENT: dict[str, tuple[int | None, int | None]] = {"clone3": (435, 435)}
+ABSENT_CALLS: dict[str, tuple[int | None, int | None]] = {"clone3": (435, 435)}
 """Calls that fail with ENOSYS, as though the kernel lacked them: the filter can't see the arguments of `clone3`, and
 glibc falls back to `clone`."""
 
@@ -187,13 +187,13 @@ def build_filter_program(pid: int, machine: str = os.uname().machine, gpu: bool 
 
     gpu: allow what a GPU's driver needs; Landlock then has to deny the files
     """
-    if machine not in MACHINES:
+    if machine not in AUDIT_ARCH_OF_MACHINE:
         raise OSError(errno.ENOSYS, f"there is no list of system calls for {machine}")
-    column, arch = MACHINES[machine]
+    column, arch = AUDIT_ARCH_OF_MACHINE[machine]
     checked = {
         name: rules for name, rules in argument_conditions(pid).items() if not gpu or name not in UNCHECKED_WITH_GPU
     }
-    allowed = ALLOWED | GPU_DRIVER | HIDDEN if gpu else ALLOWED
+    allowed = ALLOWED_CALLS | GPU_DRIVER | HIDDEN_CALLS if gpu else ALLOWED_CALLS
     parts = [
         _load_instruction(_ARCH),
         _compare_instruction(arch, 1, 0),
@@ -202,9 +202,9 @@ def build_filter_program(pid: int, machine: str = os.uname().machine, gpu: bool 
     ]
     for name, numbers in allowed.items():
         parts += _call_rule(numbers[column], _rule_body(checked.get(name, ())))
-    for numbers in HIDDEN.values():
+    for numbers in HIDDEN_CALLS.values():
         parts += _call_rule(numbers[column], [_refuse_instruction(errno.ENOENT)])
-    for numbers in ABSENT.values():
+    for numbers in ABSENT_CALLS.values():
         parts += _call_rule(numbers[column], [_refuse_instruction(errno.ENOSYS)])
     return b"".join((*parts, _refuse_instruction(errno.EPERM)))
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from server.worker.importable_packages import REQUIRED
+from server.worker.importable_packages import REQUIRED_PACKAGES
 
 PATIENCE_SECONDS = 1.0
 """Seconds within which a thread that a package started may end."""
@@ -64,9 +64,9 @@ def register_thread_origin(description: str, remedy: str = "") -> None:
 def register_import_as_thread_origin(name: str) -> None:
     """Note that threads not met before were started by the import of a module."""
     package = name.partition(".")[0]
-    if package in OURS:
+    if package in PACKAGES_WITHOUT_THREADS:
         register_thread_origin(f"a call in {name}")
-    elif package in REQUIRED:
+    elif package in REQUIRED_PACKAGES:
         register_thread_origin(f"import {name}", f"install another version of {package} in Gradbox's environment")
     else:
         register_thread_origin(f"import {name}", f"remove {package} from Gradbox's environment or update it")
@@ -89,14 +89,14 @@ def startup_files() -> list[str]:
                 if any(line.startswith(("import ", "import\t")) for line in lines):
                     found.append(str(path))
     for folder in sys.path:
-        found += [str(path) for path in sorted(Path(folder).glob("*customize.py")) if path.stem in CUSTOMIZING]
+        found += [str(path) for path in sorted(Path(folder).glob("*customize.py")) if path.stem in CUSTOMIZING_MODULES]
     return found
 
 
-OURS = ("__main__", "gradbox", "server", "tests")
+PACKAGES_WITHOUT_THREADS = ("__main__", "gradbox", "server", "tests")
 """Packages whose imports start no thread."""
 
-CUSTOMIZING = ("sitecustomize", "usercustomize")
+CUSTOMIZING_MODULES = ("sitecustomize", "usercustomize")
 """Modules that Python imports when it starts, if they exist."""
 
 
@@ -159,7 +159,7 @@ def describe_threads() -> str:
     names: dict[ThreadOrigin, list[str]] = {}
     others = [number for number in thread_ids() if number != str(os.getpid())]
     for number in others:
-        names.setdefault(_origins.get(number, UNKNOWN), []).append(f"'{thread_name(number)}'")
+        names.setdefault(_origins.get(number, UNKNOWN_ORIGIN), []).append(f"'{thread_name(number)}'")
     count = "a second thread" if len(others) == 1 else f"{len(others) + 1} threads"
     listed = [f"{' and '.join(named)}, started by {origin.description}" for origin, named in names.items()]
     remedies = dict.fromkeys(origin.remedy for origin in names if origin.remedy)
@@ -176,7 +176,7 @@ def thread_name(number: str) -> str:
     return "one that has just ended"
 
 
-UNKNOWN = ThreadOrigin("an unknown call")
+UNKNOWN_ORIGIN = ThreadOrigin("an unknown call")
 
 
 def thread_ids() -> list[str]:

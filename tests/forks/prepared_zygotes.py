@@ -19,7 +19,7 @@ from dataclasses import asdict
 from functools import cache
 
 from server.pool import zygote
-from server.pool.zygote import PREPARE
+from server.pool.zygote import PREPARE_FUNCTION
 from server.wire.link import WorkerOptions
 from tests.forks import forked_assemblers
 from tests.forks.host_sockets import end_at_exit, socket_of_host
@@ -28,7 +28,7 @@ HOST = "ZYGOTE_HOST"
 """The environment variable that names the host's socket to a server which a test starts."""
 
 WORKERS = ("agreement.alarm_worker", "server.worker.counting_worker", "support.worker_without_files")
-FORKED = {PREPARE, *(f"tests.{worker}:prepare" for worker in WORKERS)}
+FORKED = {PREPARE_FUNCTION, *(f"tests.{worker}:prepare" for worker in WORKERS)}
 """What prepares the zygotes that a fork can be: the recorder, and modules with an `adapt`, which changes its worker."""
 
 boot = zygote.start_zygote_process
@@ -58,7 +58,7 @@ class ForkedZygote:
 def host() -> str:
     """The name of the socket at which a host forks zygotes. The first call begins to prepare it; it ends with this
     process."""
-    options = WorkerOptions(1, "off", 0, 0, PREPARE)
+    options = WorkerOptions(1, "off", 0, 0, PREPARE_FUNCTION)
     return socket_of_host(
         HOST, socket.SOCK_SEQPACKET, lambda listener: end_at_exit(boot(listener, options, "tests.forks.zygote_host"))
     )

@@ -16,7 +16,7 @@ import sys
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from server.pool.zygote import PREPARE
+from server.pool.zygote import PREPARE_FUNCTION
 from server.wire.link import WorkerOptions
 from server.worker.child import ChildWork, die_with_parent
 from server.worker.supervisor import Supervisor
@@ -81,7 +81,7 @@ def become_zygote(link: socket.socket, options: dict[str, Any], worker: ChildWor
 def adapted(prepare: str, worker: ChildWork) -> ChildWork:
     """The worker that `prepare`, a `module:function`, would have made: with the recorder's as it is, or what `adapt` of
     a module of tests makes of it."""
-    if prepare == PREPARE:
+    if prepare == PREPARE_FUNCTION:
         return worker
     changed: ChildWork = importlib.import_module(prepare.partition(":")[0]).adapt(worker)
     return changed

@@ -13,7 +13,7 @@ import pytest
 from gradbox.language import policy, tree
 from gradbox.language.determinism import nondeterministic_names
 from gradbox.language.paste import normalise_pasted_text
-from gradbox.language.policy import MAX_DEPTH, REASONS, parse_and_check_program
+from gradbox.language.policy import MAX_DEPTH, REFUSAL_REASONS, parse_and_check_program
 from gradbox.recorder.instrument import instrument_tree
 from gradbox.wire.program import Refusal
 
@@ -66,7 +66,7 @@ def test_our_own_programs_are_accepted_unchanged(path: Path) -> None:
 def test_what_is_not_available_says_what_and_why(source: str, key: str, what: str) -> None:
     (refusal,) = refused(source)
     assert (refusal.key, refusal.args["what"]) == (key, what)
-    assert refusal.message == f"{what} is not available: {REASONS[key]}"
+    assert refusal.message == f"{what} is not available: {REFUSAL_REASONS[key]}"
     assert refusal.line == source.count("\n") + 1 or source.count("\n") == 2
 
 
@@ -213,7 +213,7 @@ def test_every_reason_is_used_and_every_use_has_a_reason() -> None:
         *policy.FORBIDDEN_MEMBERS.values(),
         *policy.FORBIDDEN_BUILTINS.values(),
     }
-    assert used | {"import", "relative"} == set(REASONS)
+    assert used | {"import", "relative"} == set(REFUSAL_REASONS)
     assert not policy.ALLOWED_MODULES & policy.UNAVAILABLE_MODULES.keys()
 
 
@@ -224,7 +224,7 @@ def test_no_warning_comes_from_checking() -> None:
 def test_the_page_knows_every_reason_in_the_same_words() -> None:
     folder = ROOT / "static/locales"
     english, chinese = (json.loads((folder / f"{name}.json").read_text("utf-8")) for name in ("en", "zh"))
-    for key, words in REASONS.items():
+    for key, words in REFUSAL_REASONS.items():
         assert english[f"why_{key}"] == words
         assert chinese[f"why_{key}"] != words
 

@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 
 from server.app import create_app
 from server.matrix.documents import parse_cell_address
-from server.matrix.programs import QUESTIONS, ROWS, SITUATIONS, cell_program
+from server.matrix.programs import MATRIX_QUESTIONS, MATRIX_ROWS, SITUATIONS, cell_program
 from server.matrix.service import (
     FILE_NAME,
     MatrixService,
@@ -39,7 +39,7 @@ from tests.matrix.measured_matrix import keep_measurement
 from tests.support.workers import Workers
 
 ROOT = Path(__file__).parents[2]
-CELLS = len(ROWS) * len(QUESTIONS) * len(SITUATIONS)
+CELLS = len(MATRIX_ROWS) * len(MATRIX_QUESTIONS) * len(SITUATIONS)
 STILL: dict[str, Any] = {"sandbox": "off", "gpu": False}
 
 
@@ -102,8 +102,8 @@ def test_every_cell_is_what_torch_says_when_it_is_asked_directly(measured: Matri
 def test_a_cell_is_what_its_own_program_prints_on_the_page(measured: MatrixDocument, workers: Workers) -> None:
     """Recorded, as a visitor sees it: one property of each operation, each in another situation."""
     document = {operation.name: operation for operation in measured.operations}
-    for k, row in enumerate(ROWS):
-        question, situation = QUESTIONS[k % len(QUESTIONS)], SITUATIONS[k * 5 % len(SITUATIONS)]
+    for k, row in enumerate(MATRIX_ROWS):
+        question, situation = MATRIX_QUESTIONS[k % len(MATRIX_QUESTIONS)], SITUATIONS[k * 5 % len(SITUATIONS)]
         program = cell_program(row, question, situation)
         trace = workers.run(program.source)
         cell = document[row.name].cells[situation.key][question.name]
@@ -152,7 +152,7 @@ def test_json_csv_and_page_have_the_same_cells(site: str, measured: MatrixDocume
     for situation in (SITUATIONS[0], SITUATIONS[11]):
         query = f"tensor={situation.tensor}&memory={situation.memory}&mode={situation.mode}"
         page = fetch(f"{site}/matrix?{query}")[2].decode()
-        for row in ROWS:
+        for row in MATRIX_ROWS:
             part = re.search(rf'<tr id="{row.name}".*?</tr>', page, re.S)
             assert part
             cells = document[row.name].cells[situation.key]
@@ -160,7 +160,7 @@ def test_json_csv_and_page_have_the_same_cells(site: str, measured: MatrixDocume
                 assert 'class="raised"' in part[0] and "data-verdict" not in part[0], row.name
             else:
                 shown = re.findall(r'data-verdict="(\w+)"', part[0])
-                assert shown == [cells[question.name].verdict for question in QUESTIONS], row.name
+                assert shown == [cells[question.name].verdict for question in MATRIX_QUESTIONS], row.name
 
 
 @pytest.mark.slow
@@ -187,7 +187,7 @@ def test_the_page_of_a_cell_has_its_program(site: str) -> None:
 
 
 def test_every_cell_has_a_program_of_its_own() -> None:
-    assert len(ROWS) >= 40 and len({row.name for row in ROWS}) == len(ROWS)
+    assert len(MATRIX_ROWS) >= 40 and len({row.name for row in MATRIX_ROWS}) == len(MATRIX_ROWS)
     sources = {program.source for situation in SITUATIONS for program in cell_programs(situation)}
     assert len(sources) == CELLS
     for source in sources:

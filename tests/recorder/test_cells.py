@@ -11,7 +11,7 @@ from gradbox.recorder.probes.storages import changed_elements
 from gradbox.wire.entities import BINS
 
 RANDOM = np.random.default_rng(0)
-MANY = 2 * cells.FEW_ELEMENTS + 7
+MANY = 2 * cells.ELEMENTS_PER_CACHED_PASS + 7
 
 CONTENTS: dict[str, Callable[[int], Any]] = {
     "spread": lambda n: RANDOM.standard_normal(n) * 10,

@@ -16,7 +16,7 @@ from gradbox.sessions import recording_cost
 @pytest.fixture(autouse=True)
 def no_remark_on_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a slow machine a recording says why it took long."""
-    monkeypatch.setattr(recording_cost, "WORTH_TELLING_SECONDS", math.inf)
+    monkeypatch.setattr(recording_cost, "SLOW_RECORDING_SECONDS", math.inf)
 
 
 def record_parts(

@@ -143,9 +143,9 @@ def test_a_return_value_that_cannot_be_read_is_unknown(monkeypatch: pytest.Monke
     monkeypatch.setattr(
         value_stack, "_layout", value_stack.FrameLayout(code=32, frame_object=48, stack_top=64, locals=72)
     )
-    assert read(1) is value_stack.UNKNOWN
+    assert read(1) is value_stack.UNREADABLE_VALUE
     monkeypatch.setattr(value_stack, "_layout", None)
-    assert read(1) is value_stack.UNKNOWN
+    assert read(1) is value_stack.UNREADABLE_VALUE
 
 
 @pytest.mark.parametrize("source", seed_programs())

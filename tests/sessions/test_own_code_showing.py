@@ -102,5 +102,5 @@ def test_no_module_of_the_package_hides_what_it_offers() -> None:
     folder = Path(gradbox.__file__).parent
     modules = {path.stem for path in [*folder.glob("*.py"), *folder.glob("*/__init__.py")]}
     modules |= {path.parent.name for path in folder.glob("*/__init__.py")}
-    assert modules.isdisjoint(gradbox.LAZY)
-    assert modules >= {name.partition(".")[0] for name in gradbox.LAZY.values()}
+    assert modules.isdisjoint(gradbox.MODULE_OF_LAZY_NAME)
+    assert modules >= {name.partition(".")[0] for name in gradbox.MODULE_OF_LAZY_NAME.values()}

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from gradbox.language.edits import ProgramEdits
 from gradbox.language.fixes.program import Fix, FixProgram, Hint, callee_name, method_receiver
 
-_LOGARITHMS = ("log", "log2", "log10", "reciprocal")
-_ROOTS = ("sqrt", "rsqrt")
-_INVERSE = ("acos", "asin", "arccos", "arcsin", "atanh")
+_LOGARITHM_NAMES = ("log", "log2", "log10", "reciprocal")
+_SQUARE_ROOT_NAMES = ("sqrt", "rsqrt")
+_INVERSE_TRIGONOMETRIC_NAMES = ("acos", "asin", "arccos", "arcsin", "atanh")
 _EPSILON = "1e-8"
 _NEGATIVE_BOUND = "-1e9"
 
@@ -34,12 +34,16 @@ def _clamp_or_add_epsilon(program: FixProgram, work: ProgramEdits, node: ast.AST
         work.replace_node(node.right, f"({program.source_text(node.right)} + {_EPSILON})")
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and _is_fraction(node.right):
         work.replace_node(node.left, f"({program.source_text(node.left)} + {_EPSILON})")
-    elif isinstance(node, ast.Call) and callee_name(node) in (*_LOGARITHMS, *_ROOTS, *_INVERSE):
+    elif isinstance(node, ast.Call) and callee_name(node) in (
+        *_LOGARITHM_NAMES,
+        *_SQUARE_ROOT_NAMES,
+        *_INVERSE_TRIGONOMETRIC_NAMES,
+    ):
         of = elementwise_operand(program, node)
         if of is None:
             return
-        bound = "-1 + 1e-6, 1 - 1e-6" if callee_name(node) in _INVERSE else f"min={_EPSILON}"
-        if keeps_gradient and callee_name(node) not in _INVERSE:
+        bound = "-1 + 1e-6, 1 - 1e-6" if callee_name(node) in _INVERSE_TRIGONOMETRIC_NAMES else f"min={_EPSILON}"
+        if keeps_gradient and callee_name(node) not in _INVERSE_TRIGONOMETRIC_NAMES:
             is_own = of is method_receiver(node)
             text = f"{program.source_text(of) if isinstance(of, ast.BinOp) else program.operand_text(of)} + {_EPSILON}"
             work.replace_node(of, f"({text})" if is_own else text)

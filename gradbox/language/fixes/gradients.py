@@ -8,7 +8,7 @@ from gradbox.language.fixes.order import add_true_keyword
 from gradbox.language.fixes.program import Fix, FixProgram, Hint, callee_name, method_receiver
 
 _PROBABILITIES = ("sigmoid", "softmax")
-_STEPS = ("round", "floor", "ceil", "trunc", "sign", "sgn")
+_ROUNDING_NAMES = ("round", "floor", "ceil", "trunc", "sign", "sgn")
 
 
 def add_create_graph(program: FixProgram, hint: Hint) -> Iterator[Fix]:
@@ -101,7 +101,7 @@ def use_straight_through_estimator(program: FixProgram, hint: Hint) -> Iterator[
     """Write `x + (x.round() - x).detach()`, which has the value of the rounding and the slope of its operand."""
     work = program.new_edits()
     for call in program.calls_at(hint.line):
-        if callee_name(call) not in _STEPS:
+        if callee_name(call) not in _ROUNDING_NAMES:
             continue
         is_function = bool(program.modules.dotted_path(call.func))
         of = (call.args[0] if call.args else None) if is_function else method_receiver(call)

@@ -14,8 +14,8 @@ from gradbox.language.fixes.program import (
     method_receiver,
 )
 
-_FACTORIES = ("tensor", "randn", "rand", "zeros", "ones", "full", "arange", "linspace", "eye", "empty", "randn_like",
-           "zeros_like", "ones_like", "full_like", "rand_like", "normal")  # fmt: skip
+_TENSOR_FACTORIES = ("tensor", "randn", "rand", "zeros", "ones", "full", "arange", "linspace", "eye", "empty",
+           "randn_like", "zeros_like", "ones_like", "full_like", "rand_like", "normal")  # fmt: skip
 
 
 def add_requires_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
@@ -23,7 +23,9 @@ def add_requires_grad(program: FixProgram, hint: Hint) -> Iterator[Fix]:
     statement = program.statement_at(hint.line)
     work = program.new_edits()
     for call in program.calls_at(hint.line):
-        if callee_name(call) in _FACTORIES and not any(keyword.arg == "requires_grad" for keyword in call.keywords):
+        if callee_name(call) in _TENSOR_FACTORIES and not any(
+            keyword.arg == "requires_grad" for keyword in call.keywords
+        ):
             arguments = [program.source_text(part) for part in [*call.args, *call.keywords]]
             work.replace_node(
                 call, f"{program.source_text(call.func)}({', '.join([*arguments, 'requires_grad=True'])})"

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 
 from gradbox.language.fixes.program import Fix, FixProgram, Hint, callee_name, method_receiver
 
-_COPIES = ("torch.tensor", "torch.as_tensor", "torch.Tensor", "torch.FloatTensor", "torch.from_numpy",
+_COPYING_CONSTRUCTORS = ("torch.tensor", "torch.as_tensor", "torch.Tensor", "torch.FloatTensor", "torch.from_numpy",
            "torch.autograd.Variable")  # fmt: skip
-_TO_NUMBERS = ("detach", "item", "tolist", "numpy")
-_SAME_IN_TORCH = ("sqrt", "exp", "log", "mean", "sum", "abs", "sin", "cos", "tanh", "maximum", "minimum", "square",
-                  "stack", "where", "dot", "matmul", "max", "min", "prod", "clip", "log1p", "expm1")  # fmt: skip
+_HISTORY_CUTTING_METHODS = ("detach", "item", "tolist", "numpy")
+_FUNCTIONS_NAMED_ALIKE_IN_TORCH = ("sqrt", "exp", "log", "mean", "sum", "abs", "sin", "cos", "tanh", "maximum",
+                  "minimum", "square", "stack", "where", "dot", "matmul", "max", "min", "prod", "clip", "log1p",
+                  "expm1")  # fmt: skip
 _NEEDS_BRACKETS = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.Await, ast.NamedExpr)
 _BINDS_TIGHTER = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.Attribute, ast.Subscript, ast.Starred)
-_DECORATORS = ("no_grad", "inference_mode")
+_NO_GRAD_DECORATORS = ("no_grad", "inference_mode")
 
 
 def remove_what_cuts_history(program: FixProgram, hint: Hint) -> Iterator[Fix]:
@@ -85,18 +86,18 @@ class _HistoryKeepingTransformer(ast.NodeTransformer):
         if not isinstance(node, ast.Call):
             return False
         path = self.program.modules.dotted_path(node.func) or ""
-        if path in _COPIES:
+        if path in _COPYING_CONSTRUCTORS:
             of = node.args[0] if node.args else ast.Constant(0)
             is_meant = self.names is None or not isinstance(of, ast.Name) or of.id in self.names
             return is_meant and not isinstance(of, ast.Constant)
-        if isinstance(node.func, ast.Attribute) and not node.args and callee_name(node) in _TO_NUMBERS:
+        if isinstance(node.func, ast.Attribute) and not node.args and callee_name(node) in _HISTORY_CUTTING_METHODS:
             return not path
         is_float = isinstance(node.func, ast.Name) and node.func.id == "float" and len(node.args) == 1
         return self._torch_counterpart(path) is not None or (is_float and not isinstance(node.args[0], ast.Constant))
 
     def _torch_counterpart(self, path: str) -> str | None:
         name = path.removeprefix("numpy.")
-        if name == path or name not in _SAME_IN_TORCH:
+        if name == path or name not in _FUNCTIONS_NAMED_ALIKE_IN_TORCH:
             return None
         return {"clip": "clamp"}.get(name, name)
 
@@ -113,7 +114,7 @@ class _HistoryKeepingTransformer(ast.NodeTransformer):
         counterpart = self._torch_counterpart(path)
         if counterpart:
             return _torch_call(f"{self.program.torch_name()}.{counterpart}", *node.args, keywords=node.keywords)
-        if path in _COPIES or isinstance(node.func, ast.Name):
+        if path in _COPYING_CONSTRUCTORS or isinstance(node.func, ast.Name):
             return self._stack_call(node.args[0])
         inner: ast.expr = node.func.value if isinstance(node.func, ast.Attribute) else node
         is_moved = callee_name(node) == "numpy" and isinstance(inner, ast.Call) and callee_name(inner) == "cpu"
@@ -170,7 +171,7 @@ def _enable_grad_in_block(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         for item in node.items:
             context = item.context_expr
             work = program.new_edits()
-            if isinstance(context, ast.Call) and callee_name(context) in _DECORATORS:
+            if isinstance(context, ast.Call) and callee_name(context) in _NO_GRAD_DECORATORS:
                 work.replace_node(context, f"{program.torch_name()}.enable_grad()")
             elif isinstance(context, ast.Call) and callee_name(context) == "set_grad_enabled" and context.args:
                 work.replace_node(context.args[0], "True")
@@ -187,6 +188,6 @@ def _without_no_grad_decorator(program: FixProgram, hint: Hint) -> Iterator[Fix]
     function = program.enclosing_function(statement) if statement is not None else None
     for decorator in function.decorator_list if function is not None else ():
         name = decorator.func if isinstance(decorator, ast.Call) else decorator
-        if isinstance(name, ast.Attribute | ast.Name) and ast.unparse(name).rpartition(".")[2] in _DECORATORS:
+        if isinstance(name, ast.Attribute | ast.Name) and ast.unparse(name).rpartition(".")[2] in _NO_GRAD_DECORATORS:
             lines = [line for k, line in enumerate(program.lines, 1) if k != decorator.lineno]
             yield from program.fix_from_lines(hint, lines)

@@ -17,9 +17,9 @@ from gradbox.language.fixes.program import (
 
 _OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.MatMult: "@", ast.Mod: "%",
               ast.FloorDiv: "//", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}  # fmt: skip
-_WITHOUT_OUT_OF_PLACE = ("requires_grad_", "retain_grad_", "normal_", "uniform_", "random_", "bernoulli_", "set_",
-                         "swap_")  # fmt: skip
-_VIEWS = (
+_METHODS_WITHOUT_OUT_OF_PLACE = ("requires_grad_", "retain_grad_", "normal_", "uniform_", "random_", "bernoulli_",
+                         "set_", "swap_")  # fmt: skip
+_VIEW_METHODS = (
     "view",
     "view_as",
     "reshape",
@@ -34,8 +34,9 @@ _VIEWS = (
     "detach",
     "diagonal",
 )
-_INPLACE_LAST = ("ReLU", "ReLU6", "SELU", "CELU", "ELU", "Hardtanh", "LeakyReLU", "Dropout", "Dropout2d", "Dropout3d",
-                 "SiLU", "Mish", "RReLU", "Threshold", "Hardswish", "Hardsigmoid", "AlphaDropout")  # fmt: skip
+_INPLACE_AS_LAST_ARGUMENT = ("ReLU", "ReLU6", "SELU", "CELU", "ELU", "Hardtanh", "LeakyReLU", "Dropout", "Dropout2d",
+                 "Dropout3d", "SiLU", "Mish", "RReLU", "Threshold", "Hardswish", "Hardsigmoid",
+                 "AlphaDropout")  # fmt: skip
 
 
 def write_out_of_place(program: FixProgram, hint: Hint) -> Iterator[Fix]:
@@ -96,7 +97,7 @@ def _is_view(program: FixProgram, name: str) -> bool:
     ]
     return any(
         isinstance(value, ast.Subscript | ast.Attribute)
-        or (isinstance(value, ast.Call) and callee_name(value) in _VIEWS)
+        or (isinstance(value, ast.Call) and callee_name(value) in _VIEW_METHODS)
         for value in values
     )
 
@@ -156,7 +157,7 @@ def _assigned_out_of_place(program: FixProgram, call: ast.Call) -> str:
 
 def is_in_place_method(name: str) -> bool:
     """Whether a method of that name writes into its tensor and has a counterpart that does not."""
-    return name.endswith("_") and not name.endswith("__") and name not in _WITHOUT_OUT_OF_PLACE
+    return name.endswith("_") and not name.endswith("__") and name not in _METHODS_WITHOUT_OUT_OF_PLACE
 
 
 def set_inplace_false(program: FixProgram, hint: Hint) -> Iterator[Fix]:
@@ -177,7 +178,7 @@ def _inplace_arguments(call: ast.Call) -> list[ast.expr]:
     flags = [
         keyword.value for keyword in call.keywords if keyword.arg == "inplace" and is_constant(keyword.value, True)
     ]
-    if callee_name(call) in _INPLACE_LAST and call.args and is_constant(call.args[-1], True):
+    if callee_name(call) in _INPLACE_AS_LAST_ARGUMENT and call.args and is_constant(call.args[-1], True):
         flags.append(call.args[-1])
     return flags
 

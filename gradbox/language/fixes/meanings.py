@@ -122,7 +122,7 @@ def use_returned_result(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         return
     target = program.source_text(call.func.value)
     arguments = ", ".join(program.source_text(part) for part in [*call.args, *call.keywords])
-    if call.func.attr not in _WITHOUT_IN_PLACE and not target.endswith(")"):
+    if call.func.attr not in _METHODS_WITHOUT_IN_PLACE and not target.endswith(")"):
         work = program.new_edits()
         work.replace_node(statement, f"{target}.{call.func.attr}_({arguments})")
         yield from program.fix_from_edits(hint, work)
@@ -132,7 +132,7 @@ def use_returned_result(program: FixProgram, hint: Hint) -> Iterator[Fix]:
         yield from program.fix_from_edits(hint, work)
 
 
-_WITHOUT_IN_PLACE = frozenset(
+_METHODS_WITHOUT_IN_PLACE = frozenset(
     [
         "to",
         "cpu",

@@ -10,7 +10,16 @@ from gradbox.language.names import ImportedModules
 from gradbox.language.program_lines import parse_without_warnings
 from gradbox.language.tree import SyntaxNodes, walk_tree
 
-_SIMPLE = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant, ast.List, ast.Tuple, ast.Dict)
+_NODES_WITHOUT_NEED_OF_BRACKETS = (
+    ast.Name,
+    ast.Attribute,
+    ast.Subscript,
+    ast.Call,
+    ast.Constant,
+    ast.List,
+    ast.Tuple,
+    ast.Dict,
+)
 
 
 @dataclass(frozen=True)
@@ -105,7 +114,11 @@ class FixProgram:
     def operand_text(self, node: ast.AST) -> str:
         """The source text of a node, in parentheses if a method or an operator would otherwise apply to only a part of
         it."""
-        return self.source_text(node) if isinstance(node, _SIMPLE) else f"({self.source_text(node)})"
+        return (
+            self.source_text(node)
+            if isinstance(node, _NODES_WITHOUT_NEED_OF_BRACKETS)
+            else f"({self.source_text(node)})"
+        )
 
     def leading_blanks(self, statement: ast.stmt) -> str | None:
         """The blanks before a statement; None if something else precedes it on its line."""

@@ -89,7 +89,7 @@ def gradient_record(
         if tensor.numel() <= max_cells:
             out["cells"] = cells.decode_cells(copy_element_bytes(tensor), out["dtype"])
         elif tensor.numel() <= MAX_CELLS:
-            summary = cells.summary_of_bytes(copy_element_bytes(tensor), out["dtype"], cells.SHORT_STRETCHES)
+            summary = cells.summary_of_bytes(copy_element_bytes(tensor), out["dtype"], cells.STRETCHES_IN_SHORT_SUMMARY)
             if summary is not None:
                 out["summary"] = summary
         else:

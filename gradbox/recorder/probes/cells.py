@@ -20,7 +20,7 @@ CHUNK_ELEMENTS = 1 << 21
 
 CHUNK_BYTES = 1 << 22
 
-FEW_ELEMENTS = 1 << 16
+ELEMENTS_PER_CACHED_PASS = 1 << 16
 """Elements that are processed together if each pass is short: they stay in the processor's cache."""
 
 Region = tuple[int, tuple[int, ...], tuple[int, ...], int]
@@ -29,10 +29,10 @@ Region = tuple[int, tuple[int, ...], tuple[int, ...], int]
 MAX_UNDIGESTED_BYTES = 4096
 """Bytes up to which a region is compared as it is; of more a digest is compared."""
 
-EDGE_CELLS = 16
+CELLS_SHOWN_AT_EACH_END = 16
 """Elements shown at either end of a longer list."""
 
-SHORT_STRETCHES = 8
+STRETCHES_IN_SHORT_SUMMARY = 8
 """Stretches whose means are reported instead of contents for which there is no room."""
 
 MAX_SAFE_INTEGER = 2**53
@@ -173,7 +173,7 @@ def histogram_counts(values: "np.ndarray[Any, Any]", low: float, high: float) ->
 
     low, high: the minimum and the maximum of the values
     """
-    if values.size <= FEW_ELEMENTS:
+    if values.size <= ELEMENTS_PER_CACHED_PASS:
         return [int(count) for count in np.histogram(values.astype("f8"), bins=BINS)[0]]
     edges = np.histogram_bin_edges(np.array([low, high], "f8"), BINS)[1:-1]
     if values.dtype == np.float32:  # it is below an edge where it is below the next single-precision number
@@ -181,8 +181,8 @@ def histogram_counts(values: "np.ndarray[Any, Any]", low: float, high: float) ->
         edges = np.where(rounded < edges, np.nextafter(rounded, np.float32(np.inf)), rounded)
     below = np.zeros(BINS + 1, "i8")
     below[BINS] = values.size
-    for at in range(0, values.size, FEW_ELEMENTS):
-        part = values[at : at + FEW_ELEMENTS]
+    for at in range(0, values.size, ELEMENTS_PER_CACHED_PASS):
+        part = values[at : at + ELEMENTS_PER_CACHED_PASS]
         wide = part if values.dtype == np.float32 else part.astype("f8")
         below[1:BINS] += [np.count_nonzero(wide < edge) for edge in edges]
     return [int(count) for count in np.diff(below)]

@@ -72,11 +72,13 @@ class CustomFunctionCalls:
             return
         if any(tensor.layout is not torch.strided or tensor.device.type != "cpu" for tensor in tensors):
             return
-        copies = tuple(_copy(argument) if isinstance(argument, torch.Tensor) else argument for argument in arguments)
+        copies = tuple(
+            _detached_clone(argument) if isinstance(argument, torch.Tensor) else argument for argument in arguments
+        )
         self.calls.append(FunctionCall(function, copies, forward.co_firstlineno))
 
 
-def _copy(tensor: torch.Tensor) -> torch.Tensor:
+def _detached_clone(tensor: torch.Tensor) -> torch.Tensor:
     with torch.no_grad():
         return tensor.detach().clone().requires_grad_(tensor.requires_grad)
 

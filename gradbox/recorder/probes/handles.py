@@ -112,7 +112,7 @@ def read_plain_tensor(tensor: torch.Tensor) -> PlainTensorAttributes | None:
     """Read a plain tensor. None for a tensor of a subclass, one that is not strided, and one without memory of
     its own."""
     kind = type(tensor)
-    if (kind is not _Tensor and kind is not _Parameter) or tensor.layout is not _STRIDED or tensor.is_nested:
+    if (kind is not _Tensor and kind is not _Parameter) or tensor.layout is not _STRIDED_LAYOUT or tensor.is_nested:
         return None
     if tensor.is_meta or _is_functorch_wrapped(tensor) or _is_legacy_batched(tensor) or tensor._is_zerotensor():
         return None
@@ -139,8 +139,8 @@ def read_plain_tensor(tensor: torch.Tensor) -> PlainTensorAttributes | None:
     )
 
 
-_STRIDED = torch.strided
-_BITS: tuple[Literal["inference", "conj", "neg"], ...] = ("inference", "conj", "neg")
+_STRIDED_LAYOUT = torch.strided
+_TENSOR_BITS: tuple[Literal["inference", "conj", "neg"], ...] = ("inference", "conj", "neg")
 
 
 def plain_tensor_record(read: PlainTensorAttributes) -> entities.Tensor:
@@ -151,7 +151,9 @@ def plain_tensor_record(read: PlainTensorAttributes) -> entities.Tensor:
         "dtype": cached_name(read.dtype),
         "device": cached_name(read.device),
         "layout": "strided",
-        "bits": [bit for bit, is_set in zip(_BITS, read.bits, strict=True) if is_set] if any(read.bits) else None,
+        "bits": [bit for bit, is_set in zip(_TENSOR_BITS, read.bits, strict=True) if is_set]
+        if any(read.bits)
+        else None,
         "shape": list(read.shape),
         "requires_grad": read.requires_grad,
         "leaf": read.leaf,

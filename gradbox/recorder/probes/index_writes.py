@@ -26,7 +26,7 @@ _OPERATIONS_THAT_HAND_OUT_NUMBERS = ("aten::resolve_conj", "aten::resolve_neg")
 """Operations with which `tolist` and `numpy` begin. They read the numbers, although torch only makes a view."""
 
 
-def may_copy(name: str) -> bool:
+def may_operation_return_copy(name: str) -> bool:
     """Whether an operation may return a copy in which a write would be lost."""
     return name in _COPYING_OPERATIONS
 
@@ -98,7 +98,7 @@ def index_write_events(observation: Observation, dead_storages: list[str]) -> li
     for position, call in enumerate(observation.op_calls):
         if call.repeated_counts is not None:
             found_events.append(_indices_repeated_event(call))
-        if call.results and call.called_directly and may_copy(call.entry["name"]):
+        if call.results and call.called_directly and may_operation_return_copy(call.entry["name"]):
             lost = _lost_write_event(call, position, observation, dead_storages)
             if lost is not None:
                 found_events.append(lost)

@@ -26,7 +26,7 @@ from gradbox.recorder.code_places import code_place_record, unrecorded_caller
 from gradbox.recorder.instrument import ProgramStatements
 from gradbox.recorder.observation import Observation, OpCall
 from gradbox.recorder.probes import handles, probe
-from gradbox.recorder.probes.index_writes import is_index_put, may_copy, repeated_index_counts
+from gradbox.recorder.probes.index_writes import is_index_put, may_operation_return_copy, repeated_index_counts
 from gradbox.recorder.probes.layer_modes import MODE_ARGUMENTS, layer_mode_event
 from gradbox.recorder.probes.probe import ProbeContext
 from gradbox.recorder.probes.storages import Storages
@@ -190,7 +190,7 @@ class OpRecorder:
                 touched.add(self._storages.register_tensor_storage(tensor))
         if is_index_put(name):
             call.repeated_counts = repeated_index_counts(name, args, kwargs)
-        if may_copy(name):
+        if may_operation_return_copy(name):
             call.called_directly = is_called_by_program(frame)
         if forward_ad._current_level >= 0:  # it may write tangents, which are no arguments
             self._context.observation.mark_ops_unobserved()

@@ -192,7 +192,7 @@ def report_windows_of_large_storage(
     runs = {}
     for d in large:
         total = record.nbytes // cells.dtype_itemsize(d)
-        want = set(range(cells.EDGE_CELLS)) | set(range(total - cells.EDGE_CELLS, total))
+        want = set(range(cells.CELLS_SHOWN_AT_EACH_END)) | set(range(total - cells.CELLS_SHOWN_AT_EACH_END, total))
         runs[d] = cells.merged_ranges(want | {k for k in wanted_elements.get(d, ()) if 0 <= k < total})
     if not record.unreported and record.window_ranges == runs:
         return
@@ -211,7 +211,7 @@ def report_windows_of_large_storage(
 def summary_of_contents(buffer: Any, dtype: str) -> entities.Summary | None:
     """The summary of a storage's bytes, computed where they are; a short summary of few bytes."""
     if len(buffer) // cells.dtype_itemsize(dtype) <= MAX_CELLS:
-        return cells.summary_of_bytes(bytes(buffer), dtype, cells.SHORT_STRETCHES)
+        return cells.summary_of_bytes(bytes(buffer), dtype, cells.STRETCHES_IN_SHORT_SUMMARY)
     return buffer.summary(dtype) if isinstance(buffer, DeviceBytes) else cells.summary_of_bytes(buffer, dtype)
 
 

@@ -70,7 +70,7 @@ class UninitializedMemory:
         if name.startswith(_LIFT_PREFIX):  # `torch.tensor` and its like filled it without an operator
             for tensor in handles.collect_tensors(args):
                 self._written_elements.pop(self._storages.find_tensor_storage(tensor) or "", None)
-        if not self._written_elements or _METADATA_OPERATIONS_PATTERN.search(name) or returns_views(op):
+        if not self._written_elements or _METADATA_OPERATIONS_PATTERN.search(name) or does_operation_return_view(op):
             return []
         overwrites = bool(_OVERWRITING_OPERATIONS_PATTERN.match(name))
         taken = list(args) if not overwrites else list(args)[1:]
@@ -134,6 +134,6 @@ def written_mask(elements: "np.ndarray[Any, Any]", tensor: torch.Tensor) -> "np.
     return np.lib.stride_tricks.as_strided(elements[offset:], shape, stride)
 
 
-def returns_views(op: Any) -> bool:
+def does_operation_return_view(op: Any) -> bool:
     """Whether an operation returns a view of its input, in which case it reads nothing."""
     return any(value.alias_info is not None and not value.alias_info.is_write for value in op._schema.returns)

@@ -26,7 +26,7 @@ RUN_TTL = 900
 STREAM_TTL = 60
 """Seconds for which the broker keeps the lines of a run that has ended."""
 
-MAX_STREAMED = 1 << 20
+MAX_STREAMED_BYTES = 1 << 20
 """Bytes of compressed lines of a run that go through the broker; a larger trace goes through the database."""
 
 

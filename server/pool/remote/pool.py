@@ -96,7 +96,7 @@ class RemotePool:
         self._assembler = Assembler(max(2, settings.workers))
         self._submit_script, self._leave_script, self._set_askers_script = (
             self._broker.register_script(script)
-            for script in (scripts.SUBMIT, scripts.LEAVE, scripts.SET_WAITING_CLIENTS)
+            for script in (scripts.SUBMIT_SCRIPT, scripts.LEAVE_SCRIPT, scripts.SET_WAITING_CLIENTS_SCRIPT)
         )
         self._tasks: set[asyncio.Task[Any]] = set()
         self._closed = False
@@ -348,7 +348,7 @@ class RemotePool:
                 run.on_position(int(position))
 
     async def _run_submit_script(self, queue: str, submission: Submission, message: Message) -> Any:
-        """Run `scripts.SUBMIT` and return its result."""
+        """Run `scripts.SUBMIT_SCRIPT` and return its result."""
         keys = [queue_key_prefix(queue), celery_list_key(queue)]
         arguments = [encode_wire_model(submission), encode_wire_model(message), self._tokens.create_message(queue)]
         return await self._retry_broker_command(partial(self._submit_script, keys=keys, args=arguments))
@@ -369,7 +369,7 @@ class RemotePool:
                 await asyncio.sleep(0.2)
 
     async def _leave_queue(self, run: RemoteRun, queue: str) -> str:
-        """Stop waiting for a run. Returns what `scripts.LEAVE` returns."""
+        """Stop waiting for a run. Returns what `scripts.LEAVE_SCRIPT` returns."""
         try:
             answer = await self._retry_broker_command(
                 partial(

@@ -264,7 +264,7 @@ end
 """
 )
 
-SUBMIT = (
+SUBMIT_SCRIPT = (
     _QUEUE_FUNCTIONS
     + """
 local submission = cjson.decode(ARGV[1])
@@ -373,7 +373,7 @@ return {'queued', place_of(run)}
 list. Arguments: `Submission` as JSON, the message, Celery's message. Returns `queued` and how many are ahead, `joined`
 and the run, or `busy` and how many wait."""
 
-SET_WAITING_CLIENTS = (
+SET_WAITING_CLIENTS_SCRIPT = (
     _QUEUE_FUNCTIONS
     + """
 local run, web, list = ARGV[1], ARGV[2], cjson.decode(ARGV[3])
@@ -394,7 +394,7 @@ return place_of(run)
 """Sets who asks for a waiting run through this web process. Keys: the prefix. Arguments: the run, the web process, all
 of its askers as JSON. Returns how many are ahead of the run, or nothing if it no longer waits."""
 
-TAKE = (
+TAKE_SCRIPT = (
     _QUEUE_FUNCTIONS
     + """
 while true do
@@ -420,7 +420,7 @@ end
 """Takes the next run, counts it as running and announces that in its stream. Keys: the prefix. Arguments: the worker,
 its versions as JSON, seconds for which the stream is kept. Returns the run and its message, or nothing."""
 
-LEAVE = (
+LEAVE_SCRIPT = (
     _QUEUE_FUNCTIONS
     + """
 local run, web = ARGV[1], ARGV[3]
@@ -451,7 +451,7 @@ return 'cancelled'
 prefix. Arguments: the run, seconds, the web process. Returns `others` if somebody still waits for it, `withdrawn`, or
 `cancelled`."""
 
-HEARTBEAT = (
+HEARTBEAT_SCRIPT = (
     _QUEUE_FUNCTIONS
     + """
 local cancelled = {}
@@ -464,7 +464,7 @@ return cancelled
 )
 """Renews the heartbeats of runs. Keys: the prefix. Arguments: the runs. Returns those that are cancelled."""
 
-RELEASE = (
+RELEASE_SCRIPT = (
     _QUEUE_FUNCTIONS
     + """
 local run, was_cut_short = ARGV[1], ARGV[2] == '1'

@@ -16,7 +16,7 @@ from server.pool.remote import scripts
 from server.pool.remote.broker import BrokerError, close_broker_connections, create_broker_connections
 from server.pool.remote.census import WORKERS_KEY
 from server.pool.remote.messages import (
-    MAX_STREAMED,
+    MAX_STREAMED_BYTES,
     MESSAGE_ADAPTER,
     RUN_TTL,
     STREAM_TTL,
@@ -29,7 +29,7 @@ from server.pool.remote.messages import (
 )
 from server.pool.remote.pool import BlobStore
 from server.pool.remote.run_signature import RunSigner, create_run_signer
-from server.pool.zygote import PREPARE, WorkersUnavailable
+from server.pool.zygote import PREPARE_FUNCTION, WorkersUnavailable
 from server.settings import Settings
 from server.throttled_log import ThrottledLog
 
@@ -56,7 +56,7 @@ class RemoteWorker:
     """
 
     def __init__(
-        self, settings: Settings, queue: Literal["cpu", "gpu"], blobs: BlobStore, prepare: str = PREPARE
+        self, settings: Settings, queue: Literal["cpu", "gpu"], blobs: BlobStore, prepare: str = PREPARE_FUNCTION
     ) -> None:
         self._settings, self._blobs, self.queue = settings, blobs, queue
         self.name = f"{queue}-{secrets.token_hex(3)}"
@@ -64,7 +64,8 @@ class RemoteWorker:
         self.capacity = 1 if queue == "gpu" else self._machine.count
         self._broker = create_broker_connections(settings.queue_url)
         self._take_script, self._heartbeat_script, self._release_script = (
-            self._broker.register_script(script) for script in (scripts.TAKE, scripts.HEARTBEAT, scripts.RELEASE)
+            self._broker.register_script(script)
+            for script in (scripts.TAKE_SCRIPT, scripts.HEARTBEAT_SCRIPT, scripts.RELEASE_SCRIPT)
         )
         self._stop_events: dict[str, asyncio.Event] = {}  # the event that ends it, by the run's name
         self._signers: dict[str, RunSigner | None] = {}
@@ -158,7 +159,7 @@ class RemoteWorker:
     async def _stream_lines(self, run: str, lines: "UnsentLines") -> None:
         """Send the lines of a run as they come, up to the limit for the broker."""
         delay = FIRST_LINES_SECONDS
-        while lines.sent_bytes < MAX_STREAMED and not await lines.wait_for_end(delay):
+        while lines.sent_bytes < MAX_STREAMED_BYTES and not await lines.wait_for_end(delay):
             delay, data = MORE_LINES_SECONDS, lines.take_lines()
             if data:
                 with contextlib.suppress(*BrokerError):  # the end has all of them
@@ -168,7 +169,7 @@ class RemoteWorker:
     async def _write_end_of_run(self, run: str, data: bytes, result: RemoteRunResult) -> None:
         body = await asyncio.to_thread(zlib.compress, data, 1) if len(data) > 1 << 16 else zlib.compress(data, 1)
         fields: dict[str, Any] = {"kind": "end", "seen": encode_wire_model(result)}
-        if len(body) > MAX_STREAMED:
+        if len(body) > MAX_STREAMED_BYTES:
             try:
                 await self._blobs.put(run, body)
             except Exception as error:  # whatever database it is; the reader then finds nothing, and the run is lost
@@ -275,7 +276,7 @@ class UnsentLines:
 
     def take_lines(self) -> bytes:
         """Return the complete lines that arrived since the last call."""
-        end = self._buffer.rfind(b"\n", self.sent_bytes, MAX_STREAMED) + 1
+        end = self._buffer.rfind(b"\n", self.sent_bytes, MAX_STREAMED_BYTES) + 1
         if end <= self.sent_bytes:
             return b""
         data, self.sent_bytes = bytes(self._buffer[self.sent_bytes : end]), end

@@ -115,7 +115,7 @@ class NetBuilder {
       top: root.inner,
       callSiteOfInvocation: this.callSiteOfInvocation,
       edges: this.edges(),
-      readersOfLeaf: this.readersOfLeaf(),
+      readersOfLeaf: this.readerNodesByLeaf(),
     };
   }
 
@@ -356,7 +356,7 @@ class NetBuilder {
     return [...edges.values()];
   }
 
-  readersOfLeaf() {
+  readerNodesByLeaf() {
     const readers = new Map<string, string[]>();
     for (const [uid] of this.run.invocationByNode)
       for (const edge of this.opened.index.nodes.get(uid)?.next ?? [])

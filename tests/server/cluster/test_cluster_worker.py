@@ -39,7 +39,7 @@ def test_celery_looks_for_messages_as_soon_as_a_thread_is_free(monkeypatch: pyte
 
     monkeypatch.setattr(cluster_worker, "create_celery_app", lambda _: app)
     monkeypatch.setattr(app, "worker_main", work)
-    monkeypatch.setattr(cluster_worker, "THREAD_FREE_SECONDS", (0.0,))
+    monkeypatch.setattr(cluster_worker, "THREAD_EXIT_SECONDS", (0.0,))
     worker: Any = SimpleNamespace(run_waiting_programs=run_waiting_programs, capacity=1, queue="cpu", name="cpu-1")
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)

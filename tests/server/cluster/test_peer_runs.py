@@ -137,7 +137,7 @@ def test_a_finished_run_is_read_elsewhere_and_a_large_trace_goes_through_the_dat
         run = await one.executions.subscribe(job("finish"), ANN)
         result = await one.executions.wait_for_result(run)
         for bound, stored in ((1 << 20, 0), (10, 1)):
-            monkeypatch.setattr(peer_runs, "MAX_STREAMED", bound)
+            monkeypatch.setattr(peer_runs, "MAX_STREAMED_BYTES", bound)
             mirror = await found(other, run.id)
             assert mirror.execution.result == ExecutionResult("finished", result.body)
             assert len(blobs.stored) == stored

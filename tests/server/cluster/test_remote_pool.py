@@ -129,7 +129,7 @@ def test_many_lines_go_through_the_database(
     remote_workers: str, broker: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The bound is the worker's: here one runs in this process."""
-    monkeypatch.setattr(worker, "MAX_STREAMED", 10)
+    monkeypatch.setattr(worker, "MAX_STREAMED_BYTES", 10)
 
     async def work(pool: RemotePool) -> None:
         settings = Settings({}, queue_url=remote_workers, secret=SECRET, sandbox="off", gpu=False)

@@ -43,11 +43,11 @@ class BrokerQueue:
         self.redis: Any = redis_client.Redis.from_url(url)
         self.redis.flushall()
         self.limit, self._tick, self._now = limit, tick, 1000.0
-        for name in ("SUBMIT", "SET_WAITING_CLIENTS", "TAKE", "LEAVE", "RELEASE"):
+        for name in ("SUBMIT_SCRIPT", "SET_WAITING_CLIENTS_SCRIPT", "TAKE_SCRIPT", "LEAVE_SCRIPT", "RELEASE_SCRIPT"):
             script = getattr(scripts, name).replace(
                 "redis.call('TIME')", "redis.call('MGET', 'seconds', 'microseconds')"
             )
-            setattr(self, f"_{name.lower()}", self.redis.register_script(script))
+            setattr(self, f"_{name.lower().removesuffix('_script')}", self.redis.register_script(script))
         self.set_clock(self._now)
         self.prefix = messages.queue_key_prefix("cpu")
 

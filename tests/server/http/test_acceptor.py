@@ -177,4 +177,4 @@ def test_the_kernel_gives_up_a_client_that_takes_nothing() -> None:
     connection, _ = listener.accept()
     with listener, client, connection:
         milliseconds = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
-        assert WRITE_TIMEOUT * 1000 < milliseconds == connections.UNREAD_SECONDS * 1000
+        assert WRITE_TIMEOUT * 1000 < milliseconds == connections.UNACKNOWLEDGED_SECONDS * 1000

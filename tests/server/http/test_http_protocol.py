@@ -191,7 +191,7 @@ def test_a_client_that_has_closed_its_side_gets_its_answer(name: str) -> None:
 @pytest.mark.parametrize("version", [b"1.1", b"1.0"])
 def test_a_client_that_is_gone_is_noticed_before_its_answer(version: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     """Though its end looks like that of one that has closed its side only."""
-    monkeypatch.setattr(deadline_server, "HALF_CLOSED_CHECK", 0.2)
+    monkeypatch.setattr(deadline_server, "HALF_CLOSED_CHECK_SECONDS", 0.2)
     ended: list[str] = []
 
     async def waiting(_: Any, receive: Any, send: Callable[[Any], Awaitable[None]]) -> None:  # noqa: ARG001

@@ -19,7 +19,7 @@ import pytest
 
 from gradbox.wire.trace import Trace
 from server.pool import zygote
-from server.pool.zygote import PREPARE, WorkersUnavailable, Zygote
+from server.pool.zygote import PREPARE_FUNCTION, WorkersUnavailable, Zygote
 from server.wire.link import WorkerOptions
 from tests.forks import prepared_zygotes
 from tests.server.packages.hostile_packages import (
@@ -247,7 +247,7 @@ def test_the_hostile_packages_of_these_tests_are_hostile(kind: str, tmp_path: Pa
 def test_a_package_of_programs_that_keeps_a_thread_is_named(tmp_path: Path) -> None:
     write_module(tmp_path, "einops", STARTS_A_THREAD)
     write_module(tmp_path, "einops.layers", "")
-    assert why_not_ready(tmp_path, PREPARE) == (
+    assert why_not_ready(tmp_path, PREPARE_FUNCTION) == (
         "the process that forks has a second thread, 'einops-bg', started by import einops; "
         "remove einops from Gradbox's environment or update it"
     )

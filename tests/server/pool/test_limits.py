@@ -99,7 +99,7 @@ NEEDS_HALF_A_SECOND = "import time\nwhile time.thread_time() < 0.5:\n    pass\np
 
 
 def test_time_that_others_had_the_processor_is_none_of_the_programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine_workers, "BUSY_FACTOR", 1000)
+    monkeypatch.setattr(machine_workers, "MAX_WALL_TIME_FACTOR", 1000)
     processors = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(processors)})  # the loops and the program share one
     loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4)]

@@ -16,7 +16,7 @@ from gradbox.command import main as run_gradbox
 from gradbox.terminal.finding_texts import finding_kinds
 from server.app import create_app
 from server.http.documentation import DocumentationFiles, documentation_policy
-from server.pool.zygote import PREPARE
+from server.pool.zygote import PREPARE_FUNCTION
 from server.services import create_services
 from server.settings import Settings
 from server.site.markdown_sources import MarkdownSources
@@ -99,7 +99,7 @@ def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     kinds = parameters_of_run(request, "kind")
 
     async def build() -> None:
-        services = create_services(Settings({}, sandbox="off", data=str(sources / "data"), **PATIENT), PREPARE)
+        services = create_services(Settings({}, sandbox="off", data=str(sources / "data"), **PATIENT), PREPARE_FUNCTION)
         services.gallery.scenarios[FEW_SCENARIOS:] = []
         await services.start()
         try:

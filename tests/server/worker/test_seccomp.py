@@ -29,7 +29,9 @@ both = pytest.mark.parametrize("machine", list(HEADERS))
 def verdict(machine: str, number: int, *arguments: int, arch: int | None = None) -> int | None:
     """The error that a call gets from the filter, None where it is allowed."""
     arguments = tuple(argument % (1 << 64) for argument in (*arguments, *[0] * 6)[:6])
-    data = struct.pack("=IIQ6Q", number, seccomp.MACHINES[machine][1] if arch is None else arch, 0, *arguments)
+    data = struct.pack(
+        "=IIQ6Q", number, seccomp.AUDIT_ARCH_OF_MACHINE[machine][1] if arch is None else arch, 0, *arguments
+    )
     code = list(struct.iter_unpack("=HBBI", seccomp.build_filter_program(PID, machine)))
     loaded, at = 0, 0
     while True:
@@ -54,15 +56,15 @@ def test_the_numbers_are_those_of_the_kernel(machine: str) -> None:
     text = HEADERS[machine].read_text()
     known = {name: int(n) for name, n in re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)$", text, re.M)}
     known["newfstatat"] = known.get("newfstatat", known.get("fstatat", 0))
-    column = seccomp.MACHINES[machine][0]
-    for name, numbers in {**seccomp.ALLOWED, **seccomp.HIDDEN, **seccomp.ABSENT}.items():
+    column = seccomp.AUDIT_ARCH_OF_MACHINE[machine][0]
+    for name, numbers in {**seccomp.ALLOWED_CALLS, **seccomp.HIDDEN_CALLS, **seccomp.ABSENT_CALLS}.items():
         assert numbers[column] == known.get(name), name
 
 
 @both
 def test_system_calls_outside_the_list_are_refused(machine: str) -> None:
-    column = seccomp.MACHINES[machine][0]
-    allowed = {numbers[column] for numbers in seccomp.ALLOWED.values()}
+    column = seccomp.AUDIT_ARCH_OF_MACHINE[machine][0]
+    allowed = {numbers[column] for numbers in seccomp.ALLOWED_CALLS.values()}
     for number in range(1024):
         if number not in allowed:
             assert verdict(machine, number) in (1, 2, 38), number
@@ -115,7 +117,7 @@ def test_system_calls_outside_the_list_are_refused(machine: str) -> None:
 def test_a_system_call_is_allowed_by_its_arguments(
     machine: str, name: str, arguments: tuple[int, ...], allowed: bool
 ) -> None:
-    number = seccomp.ALLOWED[name][seccomp.MACHINES[machine][0]]
+    number = seccomp.ALLOWED_CALLS[name][seccomp.AUDIT_ARCH_OF_MACHINE[machine][0]]
     assert number is not None
     assert verdict(machine, number, *arguments) == (None if allowed else 1)
 

@@ -101,12 +101,12 @@ class ParameterRunSummaries {
       const members = this.opened.trace.rounds?.rows[place as number]?.tensors ?? [];
       const isWhole = members.every((uid) => uids.includes(uid)) && this.account.isJointWhole(members[0]);
       if (isWhole) return this.rounds.map((n) => this.recordedNorm(place as number, column, n));
-      return this.sum(members.filter((uid) => uids.includes(uid)).map((uid) => this.seriesOf(uid)[column]));
+      return this.combinedNorms(members.filter((uid) => uids.includes(uid)).map((uid) => this.seriesOf(uid)[column]));
     });
-    return this.sum([...alone, ...grouped]);
+    return this.combinedNorms([...alone, ...grouped]);
   }
 
-  sum(lists: (number | null)[][]): (number | null)[] {
+  combinedNorms(lists: (number | null)[][]): (number | null)[] {
     return this.rounds.map((_, k) => normOfAll(lists.map((values) => values[k])));
   }
 

@@ -215,7 +215,7 @@ test("a gradient is on its way until the step at which the node that it goes to 
       );
       for (const { storage, purpose } of blocks) {
         const entry = handed.get(storage ?? "");
-        if (!entry || (purpose?.words !== "gradient" && purpose?.words !== "gradientFor")) continue;
+        if (!entry || (purpose?.labelKey !== "gradient" && purpose?.labelKey !== "gradientFor")) continue;
         assert.equal(purpose.foldKind, entry.ran ? "unnamed" : "flight", `${name} step ${i}, ${storage}`);
         if (entry.ran) arrived += 1;
         else underway += 1;
