@@ -3,17 +3,17 @@
  * samples mix as moments do.
  */
 
-import { codeFact, diagnosis, operationName } from "../diagnosis.ts";
-import type { Diagnosis, DiagnosisRow, Operation, RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, lineOfCandidate, operationName } from "../diagnosis.ts";
+import type { Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
 import { axesOf, isSameAxis, RECURRENT, sizeOfAxis, originFactorsOf, type Axis, type AxisUse } from "../facts/axes.ts";
 import { attentionsOf, isSelfAttention } from "./attentions.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
+export const FINDINGS = [
   diagnosis({
     kind: "samples_mixed",
     severity: "warning",
     of: (facts) => [...recurrences(facts), ...attended(facts)],
-    once: ({ op }, facts) => facts.steps[op.step].line,
+    once: ({ op }, facts) => lineOfCandidate(op, facts),
     say: (facts, sequence) => {
       const readers = readersBySample(facts, sequence);
       return readers && diagnosisOf(facts, sequence, readers);
