@@ -8,7 +8,7 @@ from typing import Any
 
 from gradbox.notebook.notebook_cells import RunningCell, is_deleted, running_cell
 
-carriers: dict[str, RunningCell] = {}
+cell_by_viewer: dict[str, RunningCell] = {}
 """For each viewer, the last run of the cell whose output contains it."""
 
 ISOLATING_VARIABLES = ("DATABRICKS_RUNTIME_VERSION",)
@@ -27,13 +27,13 @@ def cell_with_viewer(viewer: str) -> RunningCell | None:
     running = running_cell()
     if running is None or are_outputs_isolated(os.environ, sys.modules):
         return None
-    carrier = carriers.get(viewer)
+    carrier = cell_by_viewer.get(viewer)
     if (
         carrier is None
         or (carrier.identity == running.identity and carrier.execution != running.execution)
         or is_deleted(carrier)
     ):
-        carriers[viewer] = running
+        cell_by_viewer[viewer] = running
         return None
     return carrier
 
@@ -42,7 +42,7 @@ def register_viewer_cell(viewer: str) -> None:
     """Note that the output that is being made contains the viewer."""
     running = running_cell()
     if running is not None:
-        carriers[viewer] = running
+        cell_by_viewer[viewer] = running
 
 
 def are_outputs_isolated(environment: Mapping[str, str], modules: Mapping[str, Any]) -> bool:

@@ -64,7 +64,7 @@ RETRY_INTERVAL = 1.0
 IDLE_TRANSACTION_TIMEOUT = 30_000
 """Milliseconds after which PostgreSQL ends an idle transaction, which may hold the lock of writers."""
 
-ADVISORY_LOCK = 0x67726164
+WRITERS_LOCK_KEY = 0x67726164
 """The key of the PostgreSQL advisory lock that writers hold."""
 
 Result = TypeVar("Result")
@@ -313,7 +313,7 @@ class Database:
     async def _lock_database(self, connection: AsyncConnection) -> None:
         if not self.embedded:  # in SQLite, BEGIN IMMEDIATE locks
             lock = "SELECT set_config('idle_in_transaction_session_timeout', :idle, true), pg_advisory_xact_lock(:key)"
-            await connection.execute(text(lock), {"idle": str(IDLE_TRANSACTION_TIMEOUT), "key": ADVISORY_LOCK})
+            await connection.execute(text(lock), {"idle": str(IDLE_TRANSACTION_TIMEOUT), "key": WRITERS_LOCK_KEY})
 
     @contextmanager
     def _translating_errors(self) -> Iterator[None]:

@@ -12,7 +12,7 @@ import { terminalReport } from "./program/terminal_report.ts";
 import { findingsReply, lookedForReply, outcomeSummaryReply } from "./findings/findings_reply.ts";
 import { tablesReply } from "./nets/tables_reply.ts";
 import { ComparisonTooLarge } from "./compare/comparison.ts";
-import { findingLocale } from "./findings/words.ts";
+import { findingLocale } from "./findings/locale.ts";
 import { openTrace } from "./trace/state.ts";
 import { filmFrames, filmSvg, type FilmSubject } from "./verdict/film.ts";
 import { stepMarkdown, findingMarkdown } from "./verdict/markdown.ts";

@@ -1,11 +1,11 @@
 /** The output of a notebook's cell: a trace that lies in the document, in the colours of the notebook around it. */
 
 import * as findings from "./findings/page_api.ts";
-import { findingLocale } from "./findings/words.ts";
+import { findingLocale } from "./findings/locale.ts";
 import { syncThemeWithHost } from "./browser/host_theme.ts";
 import { bundledLocale } from "./words/locale.ts";
 import * as predict from "./predict/predict.ts";
-import { predictLocale } from "./predict/words.ts";
+import { predictLocale } from "./predict/locale.ts";
 import { startViewer } from "./page/viewer.ts";
 
 const { lang } = document.documentElement;

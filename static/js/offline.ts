@@ -7,7 +7,7 @@ import { storedFindings } from "./offline/stored_findings.ts";
 import { setRunSentences } from "./offline/stored_run_sentences.ts";
 import { bundledLocale } from "./words/locale.ts";
 import * as predict from "./predict/predict.ts";
-import { predictLocale } from "./predict/words.ts";
+import { predictLocale } from "./predict/locale.ts";
 import { showFindingPicture } from "./verdict/finding_picture_view.ts";
 import { startViewer } from "./page/viewer.ts";
 import type { OfflineContent } from "./offline/offline_content.ts";

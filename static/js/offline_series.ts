@@ -5,10 +5,10 @@
 
 import { highlightPython } from "./editor/highlight_python.ts";
 import * as findings from "./findings/page_api.ts";
-import { findingLocale } from "./findings/words.ts";
+import { findingLocale } from "./findings/locale.ts";
 import { bundledLocale } from "./words/locale.ts";
 import * as predict from "./predict/predict.ts";
-import { predictLocale } from "./predict/words.ts";
+import { predictLocale } from "./predict/locale.ts";
 import { readOfflineSeries, reloadWhenFragmentNamesOtherItem } from "./series/offline.ts";
 import { startViewer } from "./page/viewer.ts";
 

@@ -4,7 +4,7 @@ import { RunFacts } from "../../static/js/findings/facts/run_facts.ts";
 import { resolvePath } from "../../static/js/findings/facts/resolve.ts";
 import { answerAboutTensor } from "../../static/js/findings/gradients/tensor_question.ts";
 import { answerText } from "../../static/js/findings/finding_text.ts";
-import { findingLocale } from "../../static/js/findings/words.ts";
+import { findingLocale } from "../../static/js/findings/locale.ts";
 import { openTrace } from "../../static/js/trace/state.ts";
 
 /** What there is to say of a tensor; at the last step, where the question has none. */

@@ -16,7 +16,7 @@ FIRST, SECOND = RunningCell("a", "1", "4"), RunningCell("b", "2", "5")
 @pytest.fixture
 def run_cell(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Says which cell runs from now on."""
-    monkeypatch.setattr(viewer_cells, "carriers", {})
+    monkeypatch.setattr(viewer_cells, "cell_by_viewer", {})
     yield lambda cell: monkeypatch.setattr(viewer_cells, "running_cell", lambda: cell)
 
 

@@ -6,7 +6,7 @@ import { explain } from "../../static/js/findings/explain.ts";
 import { EntityNaming } from "../../static/js/findings/facts/naming.ts";
 import { lookedForIn } from "../../static/js/findings/looked_for.ts";
 import { findingText } from "../../static/js/findings/finding_text.ts";
-import { findingLocale } from "../../static/js/findings/words.ts";
+import { findingLocale } from "../../static/js/findings/locale.ts";
 import { NetFacts } from "../../static/js/nets/net_state.ts";
 import { netOf } from "../../static/js/nets/net_call_sites.ts";
 import { stepHeadline } from "../../static/js/nets/step_headline.ts";

@@ -19,7 +19,7 @@ import { createDraftPreview } from "./draft_preview.ts";
 import { textChanges, type TextChange } from "./line_edits.ts";
 import { openOperationPalette } from "./palette.ts";
 import { positionAtEnd, positionBelow, type StatementPosition } from "./positions.ts";
-import { loadBuilderLocale } from "./words.ts";
+import { loadBuilderLocale } from "./locale.ts";
 import type { Action } from "../page_state/actions.ts";
 import type { PreviewStage } from "./card_preview.ts";
 import type { EditOutcome } from "./edits.ts";

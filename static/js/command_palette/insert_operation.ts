@@ -9,7 +9,7 @@ import * as edits from "../builder/edits.ts";
 import { textChanges, type TextChange } from "../builder/line_edits.ts";
 import { positionAtEnd, positionBelow } from "../builder/positions.ts";
 import { itemAtLine, parseProgram, type ProgramItem, type ParsedProgram } from "../builder/statements.ts";
-import { loadBuilderLocale } from "../builder/words.ts";
+import { loadBuilderLocale } from "../builder/locale.ts";
 import { doesTraceMatchText } from "../page_state/selectors.ts";
 import { SERVER_ROOT } from "../requests/root.ts";
 import type { PageState } from "../page_state/state.ts";

@@ -1,11 +1,19 @@
 /** Errors of torch that the program caught itself, and went on: each is explained as if it had ended the run. */
 
-import { codeFact, completeDiagnosis, phrase } from "./diagnosis.ts";
-import type { Diagnosis, DiagnosisRow, EventOccurrence, RunFacts } from "./diagnosis.ts";
+import { codeFact, completeDiagnosis, diagnosis, phrase } from "./diagnosis.ts";
+import type { Diagnosis, EventOccurrence, RunFacts } from "./diagnosis.ts";
 import { ERROR_DIAGNOSES } from "./error_registry.ts";
-import { diagnoseUnexplainedError } from "./errors/unexplained_error.ts";
+import { unexplainedError } from "./errors/unexplained_error.ts";
+import { groupBy } from "../trace/multimap.ts";
 
-export const FINDINGS: DiagnosisRow[] = [{ kind: "caught_error", severity: "note", diagnose: diagnoseCaughtErrors }];
+export const FINDINGS = [
+  diagnosis({
+    kind: "caught_error",
+    severity: "note",
+    of: (facts) => groupBy(caughtErrors(facts), ({ event }) => `${facts.steps[event.step].line} ${event.exception}`),
+    say: diagnosisOfCaught,
+  }),
+];
 
 interface CaughtError {
   event: EventOccurrence<"raised">;
@@ -15,15 +23,6 @@ interface CaughtError {
 
 /** What torch raises and no program uses to choose its way. */
 const TORCH_ERRORS = /^(Runtime|OutOfMemory|_?LinAlg|Value|Index|Type)Error$/;
-
-function diagnoseCaughtErrors(facts: RunFacts): Diagnosis[] {
-  const byLine = new Map<string, CaughtError[]>();
-  for (const caught of caughtErrors(facts)) {
-    const key = `${facts.steps[caught.event.step].line} ${caught.event.exception}`;
-    byLine.set(key, [...(byLine.get(key) ?? []), caught]);
-  }
-  return [...byLine.values()].map((caught) => diagnosisOfCaught(facts, caught));
-}
 
 function caughtErrors(facts: RunFacts): CaughtError[] {
   const out: CaughtError[] = [];
@@ -55,7 +54,7 @@ function diagnosisOfCaught(facts: RunFacts, caught: CaughtError[]): Diagnosis {
   const { line } = facts.steps[step];
   const factsOfError = facts.withError({ type, message, line, step, place });
   const { kind, ...explanation } = explanationOfError(factsOfError) ?? {
-    ...diagnoseUnexplainedError(factsOfError)[0],
+    ...(unexplainedError(factsOfError) as Diagnosis),
     kind: "unexplained_error",
   };
   const found = completeDiagnosis(factsOfError, explanation);

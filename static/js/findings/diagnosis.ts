@@ -94,16 +94,25 @@ interface DiagnosisDeclaration<T> extends Omit<DiagnosisRow, "diagnose"> {
   of: (facts: RunFacts) => Iterable<T>;
   /** of those with the same key, as a line or a statement, the first with something to say is enough */
   once?: (candidate: T, facts: RunFacts) => unknown;
+  /** so many at most are told */
+  most?: number;
   /** what is said of one; nothing where all is well */
   say: (facts: RunFacts, candidate: T) => Diagnosis | null | undefined;
 }
 
 /** A row of the table of findings. */
-export function diagnosis<T>({ when, of, once, say, ...row }: DiagnosisDeclaration<T>): DiagnosisRow {
-  return {
-    ...row,
-    diagnose: (facts) => (when && !when(facts) ? [] : diagnosesOf(facts, of(facts), say, once)),
+export function diagnosis<T>({ when, of, once, most = Infinity, say, ...row }: DiagnosisDeclaration<T>): DiagnosisRow {
+  const diagnose = (facts: RunFacts) => {
+    const said = new Map<unknown, Diagnosis>();
+    for (const candidate of !when || when(facts) ? of(facts) : []) {
+      if (said.size >= most) break;
+      const key = once ? once(candidate, facts) : candidate;
+      const found = said.has(key) ? null : say(facts, candidate);
+      if (found) said.set(key, found);
+    }
+    return [...said.values()];
   };
+  return { ...row, diagnose };
 }
 
 interface ErrorDeclaration extends Pick<DiagnosisRow, "kind" | "lookedFor"> {
@@ -127,25 +136,14 @@ export function declareErrorDiagnosis({ message = /^/, say, ...row }: ErrorDecla
   };
 }
 
+/** For `say`: where the candidates are what is said. */
+export function asFound(_: RunFacts, found: Diagnosis) {
+  return found;
+}
+
 /** For `once`: the line of the program. */
 export function lineOfCandidate({ step }: { step: number }, { steps }: RunFacts) {
   return steps[step].line;
-}
-
-/** What is said of candidates, of those with the same key once. */
-function diagnosesOf<T>(
-  facts: RunFacts,
-  candidates: Iterable<T>,
-  say: DiagnosisDeclaration<T>["say"],
-  once: DiagnosisDeclaration<T>["once"],
-): Diagnosis[] {
-  const said = new Map<unknown, Diagnosis>();
-  for (const candidate of candidates) {
-    const key = once ? once(candidate, facts) : candidate;
-    const found = said.has(key) ? null : say(facts, candidate);
-    if (found) said.set(key, found);
-  }
-  return [...said.values()];
 }
 
 /** The link of what made a tensor; null where that was not before a step. */

@@ -59,7 +59,7 @@ export interface Phrase {
 
 export type Fact = string | number | CodeFact | UnnamedResultFact | Phrase;
 
-/** the holes of a sentence; a list is written with commas */
+/** what fills the placeholders of a sentence; a list is written with commas */
 export type Facts = Record<string, Fact | Fact[]>;
 
 export interface LineAndStep {

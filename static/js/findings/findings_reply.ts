@@ -10,7 +10,7 @@ import { effectsOfRun } from "./run_effects.ts";
 import { runSummary } from "./run_summary.ts";
 import { lookedForIn } from "./looked_for.ts";
 import { findingParagraph, findingText, lookedForText } from "./finding_text.ts";
-import { findingLocale } from "./words.ts";
+import { findingLocale } from "./locale.ts";
 import type { Trace } from "../trace/wire.ts";
 import type { Locale } from "../words/sentences.ts";
 import type { TorchSuggestion } from "./torch_offers.ts";

@@ -11,13 +11,12 @@ import { FINDINGS as activationTwice } from "./numbers/activation_twice.ts";
 import { FINDINGS as gradNone } from "./gradients/grad_none.ts";
 import { FINDINGS as gradAccumulated } from "./gradients/grad_accumulated.ts";
 import { FINDINGS as frozenUpdated } from "./training/frozen_updated.ts";
-import { FINDINGS as freezeUndone } from "./training/freeze_undone.ts";
 import { FINDINGS as graphGrows } from "./graph/graph_grows.ts";
+import { FINDINGS as unregistered } from "./modules/unregistered.ts";
+import { FINDINGS as exhaustedParameters } from "./training/exhausted_parameters.ts";
 import { FINDINGS as parameterDetached } from "./modules/parameter_detached.ts";
-import { FINDINGS as clipAfterStep } from "./training/clip_after_step.ts";
-import { FINDINGS as clipWhileScaled } from "./training/clip_while_scaled.ts";
-import { FINDINGS as clipWithoutGradient } from "./training/clip_without_gradient.ts";
-import { FINDINGS as clipOfUsedUp } from "./training/clip_of_used_up.ts";
+import { FINDINGS as reboundLoop } from "./modules/rebound_loop.ts";
+import { FINDINGS as clips } from "./training/clips.ts";
 import { FINDINGS as gradientsDropped } from "./training/gradients_dropped.ts";
 import { FINDINGS as noStep } from "./training/no_step.ts";
 import { FINDINGS as schedulerFirst } from "./training/scheduler_first.ts";
@@ -37,11 +36,16 @@ import { FINDINGS as indexCopy } from "./memory/index_copy.ts";
 import { FINDINGS as hookMisses } from "./hooks/hook_misses.ts";
 import { FINDINGS as nonfinite } from "./numbers/nonfinite.ts";
 import { FINDINGS as zeroGradient } from "./gradients/zero_gradient.ts";
+import { FINDINGS as cancelledGradient } from "./gradients/cancelled_gradient.ts";
+import { FINDINGS as diedRelus } from "./gradients/died_relus.ts";
 import { FINDINGS as evalMissing } from "./modules/eval_missing.ts";
 import { FINDINGS as accumulationUndivided } from "./training/accumulation_undivided.ts";
 import { FINDINGS as detachedLate } from "./graph/detached_late.ts";
+import { FINDINGS as overlappingWrite } from "./memory/overlapping_write.ts";
 import { FINDINGS as sharedMemory } from "./memory/shared_memory.ts";
+import { FINDINGS as sameList } from "./memory/same_list.ts";
 import { FINDINGS as memoryHeld } from "./memory/memory_held.ts";
+import { FINDINGS as memoryCycles } from "./memory/memory_cycles.ts";
 import { FINDINGS as caughtError } from "./caught_error.ts";
 import { FINDINGS as unexplainedError } from "./errors/unexplained_error.ts";
 import { FINDINGS as termMovesNothing } from "./gradients/term_moves_nothing.ts";
@@ -50,7 +54,6 @@ import { FINDINGS as targetWithHistory } from "./gradients/target_with_history.t
 import { FINDINGS as meanOfMeans } from "./samples/mean_of_means.ts";
 import { FINDINGS as lossBelowZero } from "./numbers/loss_below_zero.ts";
 import { FINDINGS as integerWrapped } from "./numbers/integer_wrapped.ts";
-import { FINDINGS as fractionsCut } from "./numbers/fractions_cut.ts";
 import { FINDINGS as paddingRow } from "./modules/padding_row.ts";
 import { FINDINGS as samplesMixed } from "./samples/samples_mixed.ts";
 import { FINDINGS as sequenceAxis } from "./samples/sequence_axis.ts";
@@ -59,11 +62,10 @@ import { FINDINGS as backwardNotDerivative } from "./gradients/backward_not_deri
 import { FINDINGS as sameModule } from "./modules/same_module.ts";
 import { FINDINGS as layerRepeated } from "./modules/layer_repeated.ts";
 import { FINDINGS as hookKeepsLast } from "./hooks/hook_keeps_last.ts";
+import { FINDINGS as hookLateBinding } from "./hooks/hook_late_binding.ts";
 import { FINDINGS as sharedGroup } from "./training/shared_group.ts";
 import { FINDINGS as resultUnused } from "./memory/result_unused.ts";
 import { FINDINGS as loadMatchedNothing } from "./modules/load_matched_nothing.ts";
-import { FINDINGS as loadOfItself } from "./modules/load_of_itself.ts";
-import { FINDINGS as loadOverwritten } from "./modules/load_overwritten.ts";
 import { FINDINGS as statisticsNeverFed } from "./modules/statistics_never_fed.ts";
 import { FINDINGS as attentionMasks } from "./samples/attention_masks.ts";
 import { FINDINGS as axesConfused } from "./samples/axes_confused.ts";
@@ -77,8 +79,6 @@ import { FINDINGS as layersStartEqual } from "./modules/layers_start_equal.ts";
 import { FINDINGS as rateJumps } from "./training/rate_jumps.ts";
 import { FINDINGS as comparedWithItself } from "./samples/compared_with_itself.ts";
 import { FINDINGS as batchPartUnread } from "./samples/batch_part_unread.ts";
-import { FINDINGS as loadLeftOut } from "./modules/load_left_out.ts";
-import { FINDINGS as maskUnread } from "./samples/mask_unread.ts";
 import { FINDINGS as evalTrains } from "./modules/eval_trains.ts";
 import { FINDINGS as unitsStayEqual } from "./modules/units_stay_equal.ts";
 import { FINDINGS as reluBeforeLoss } from "./numbers/relu_before_loss.ts";
@@ -86,6 +86,7 @@ import { FINDINGS as paddingTakesPart } from "./samples/padding_takes_part.ts";
 import { FINDINGS as targetIsGiven } from "./samples/target_is_given.ts";
 import { FINDINGS as twoShuffles } from "./samples/two_shuffles.ts";
 import { FINDINGS as schedulerIdle } from "./training/scheduler_idle.ts";
+import { FINDINGS as maskUnread } from "./samples/mask_unread.ts";
 import type { DiagnosisRow } from "./diagnosis.ts";
 
 export const DIAGNOSES: DiagnosisRow[] = [
@@ -97,13 +98,12 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...gradNone,
   ...gradAccumulated,
   ...frozenUpdated,
-  ...freezeUndone,
   ...graphGrows,
+  ...unregistered,
+  ...exhaustedParameters,
   ...parameterDetached,
-  ...clipAfterStep,
-  ...clipWhileScaled,
-  ...clipWithoutGradient,
-  ...clipOfUsedUp,
+  ...reboundLoop,
+  ...clips,
   ...gradientsDropped,
   ...noStep,
   ...schedulerFirst,
@@ -123,11 +123,16 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...hookMisses,
   ...nonfinite,
   ...zeroGradient,
+  ...cancelledGradient,
+  ...diedRelus,
   ...evalMissing,
   ...accumulationUndivided,
   ...detachedLate,
+  ...overlappingWrite,
   ...sharedMemory,
+  ...sameList,
   ...memoryHeld,
+  ...memoryCycles,
   ...caughtError,
   ...unexplainedError,
   ...termMovesNothing,
@@ -136,7 +141,6 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...meanOfMeans,
   ...lossBelowZero,
   ...integerWrapped,
-  ...fractionsCut,
   ...paddingRow,
   ...samplesMixed,
   ...sequenceAxis,
@@ -145,11 +149,10 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...sameModule,
   ...layerRepeated,
   ...hookKeepsLast,
+  ...hookLateBinding,
   ...sharedGroup,
   ...resultUnused,
   ...loadMatchedNothing,
-  ...loadOfItself,
-  ...loadOverwritten,
   ...statisticsNeverFed,
   ...attentionMasks,
   ...axesConfused,
@@ -163,8 +166,6 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...rateJumps,
   ...comparedWithItself,
   ...batchPartUnread,
-  ...loadLeftOut,
-  ...maskUnread,
   ...evalTrains,
   ...unitsStayEqual,
   ...reluBeforeLoss,
@@ -172,4 +173,5 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...targetIsGiven,
   ...twoShuffles,
   ...schedulerIdle,
+  ...maskUnread,
 ];

@@ -40,7 +40,7 @@ export function startCoursePage(host: HTMLElement) {
     const { right, of, answered } = scoreOfLessons(progress);
     const isBegun = Object.keys(course).length > 0;
     if (summary instanceof HTMLElement && isBegun)
-      summary.textContent = fillTemplateHoles(summary.dataset.form, {
+      summary.textContent = fillTemplatePlaceholders(summary.dataset.form, {
         lessons: answered,
         all: progress.length,
         right,
@@ -75,7 +75,7 @@ function showProgressOfItem(item: HTMLElement, lessons: LessonProgress[], questi
   const { right, of } = scoreOfLessons(lessons);
   if (score) {
     score.hidden = of === 0;
-    score.textContent = fillTemplateHoles(score.dataset.score, { right, of });
+    score.textContent = fillTemplatePlaceholders(score.dataset.score, { right, of });
   }
   const mark = item.querySelector("[data-question]") as HTMLElement | null;
   if (!mark || !question) return;
@@ -83,6 +83,6 @@ function showProgressOfItem(item: HTMLElement, lessons: LessonProgress[], questi
   mark.textContent = (question.isSeen ? mark.dataset.questionSeen : mark.dataset.question) ?? "";
 }
 
-function fillTemplateHoles(template: string | undefined = "", values: Record<string, number>) {
+function fillTemplatePlaceholders(template: string | undefined = "", values: Record<string, number>) {
   return template.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
 }

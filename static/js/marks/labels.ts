@@ -120,7 +120,7 @@ export function autogradRoleLabel(role: string, labels: StageLabels): string {
 /** What a row without a name is called: what its memory is for; empty where it has names. */
 export function rowPurposeText({ purpose, label }: RowBlock, labels: StageLabels): string {
   if (!purpose) return label;
-  const { words, name } = purpose;
+  const { labelKey: words, name } = purpose;
   if (words === null || (words === "gradientOfName" && !name)) return labels.withoutName;
   return labels[words].replace("{name}", name).replace("{node}", name);
 }

@@ -7,7 +7,7 @@ import { chainMarksOf, type ChainMark } from "../findings/chain_marks.ts";
 import { explain } from "../findings/explain.ts";
 import { isFindingShownAtStep, type FindingSentence } from "../findings/finding.ts";
 import { findingText } from "../findings/finding_text.ts";
-import { findingLocale } from "../findings/words.ts";
+import { findingLocale } from "../findings/locale.ts";
 import { headlineSentences, wholeRunCaption, type CaptionSentence } from "../captions/captions.ts";
 import { moduleListFactsOf, moduleListLocale } from "../nets/module_list_picture.ts";
 import { stepHeadline } from "../nets/step_headline.ts";

@@ -142,32 +142,32 @@ const sortedBySpecificity = weakMemoize((catalogue: Operation[]): Operation[] =>
     .filter(({ template }) => !template.includes("\n"))
     .map((operation) => {
       const { template } = operation;
-      return { operation, length: template.replace(/\{\w+\}/g, "").length + repeatedHoleCount(template) / 10 };
+      return { operation, length: template.replace(/\{\w+\}/g, "").length + repeatedPlaceholderCount(template) / 10 };
     });
   return lengths.sort((a, b) => b.length - a.length).map(({ operation }) => operation);
 });
 
-/** How often a template has a hole that it had before. */
-function repeatedHoleCount(template: string) {
-  const holes = template.match(/\{\w+\}/g) ?? [];
-  return holes.length - new Set(holes).size;
+/** How often a template has a placeholder that it had before. */
+function repeatedPlaceholderCount(template: string) {
+  const placeholders = template.match(/\{\w+\}/g) ?? [];
+  return placeholders.length - new Set(placeholders).size;
 }
 
 const templatePatternCache = new Map<string, RegExp>();
 
-/** A pattern with a group for each hole. */
+/** A pattern with a group for each placeholder. */
 function patternOfTemplate({ template, operands }: Operation): RegExp {
   const cached = templatePatternCache.get(template);
   if (cached) return cached;
   const kinds = new Map(operands.map(({ name, kind }) => [name, kind]));
-  const seenHoles = new Set();
+  const seenPlaceholders = new Set();
   const source = template
     .split(/(\{\w+\})/)
     .map((part) => {
       const operandName = /^\{(\w+)\}$/.exec(part)?.[1];
       if (!operandName) return part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/ /g, "\\s*");
-      if (seenHoles.has(operandName)) return `\\k<${operandName}>`;
-      seenHoles.add(operandName);
+      if (seenPlaceholders.has(operandName)) return `\\k<${operandName}>`;
+      seenPlaceholders.add(operandName);
       return `(?<${operandName}>${LITERAL_PATTERNS[kinds.get(operandName) ?? ""] ?? NAME_PATTERN})`;
     })
     .join("");

@@ -1,8 +1,8 @@
-/** Sentences of a language by their keys, with holes that facts fill. */
+/** Sentences of a language by their keys, with placeholders that facts fill. */
 
 import { fileAndLineOf } from "../trace/program_files.ts";
 
-/** The sentence of a key in the reader's language, its holes filled with the arguments. */
+/** The sentence of a key in the reader's language, its placeholders filled with the arguments. */
 export type Translate = (key: string, args?: Record<string, unknown>) => string;
 
 export interface Locale {
@@ -33,7 +33,7 @@ export async function loadSentencesOfLanguage(
   return createLocale({ [knownLanguage]: (await files[knownLanguage]()).default })(knownLanguage);
 }
 
-/** A line's hole with the words around it in either language, or any hole. */
+/** A line's placeholder with the words around it in either language, or any placeholder. */
 const PLACEHOLDER_PATTERN = /(?:\bon )?([Ll])ine \{(\w+)\}|第 ?\{(\w+)\} ?行|\{(\w+)\}/g;
 
 /** Fills `{name}`; `{n|one cell|{n} cells}` chooses by number. Where the program has several files, a line has its

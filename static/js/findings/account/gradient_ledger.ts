@@ -5,7 +5,6 @@
 
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
 import { addToList } from "../../trace/multimap.ts";
-import { gradientTensors } from "../facts/gradient_tensors.ts";
 import { gradReadings } from "../statements/grad_readings.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import type { LogEntry } from "../../trace/wire.ts";
@@ -107,7 +106,7 @@ function addWritesAndReads(facts: RunFacts, entriesByTensor: Map<string, LedgerE
 
 /** The operations that took a `.grad`, outside of backward, by the gradient's tensor and step. */
 function operationsOnGradients(facts: RunFacts): Map<string, Map<number, Operation[]>> {
-  const grads = gradientTensors(facts);
+  const grads = facts.gradientTensors;
   const out = new Map<string, Map<number, Operation[]>>();
   for (let step = 0; step < facts.steps.length; step++) {
     const { visit, log } = facts.steps[step];

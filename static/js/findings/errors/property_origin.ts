@@ -61,17 +61,12 @@ export function lastDimensionChange(facts: RunFacts, uid: string, step: number):
 }
 
 /** A `squeeze()` without a dimension that took the batch of one sample away with the others. */
-export function batchSqueeze(facts: RunFacts, uids: string[], step: number): PropertyOrigin | null {
-  for (const uid of uids) {
+export function batchSqueeze(facts: RunFacts, operands: { uid: string }[], step: number): PropertyOrigin | null {
+  for (const { uid } of operands) {
     const change = lastDimensionChange(facts, uid, step);
     const before = change?.before?.shape ?? [];
-    if (
-      change &&
-      facts.producingOperation(change.uid)?.name === "aten::squeeze" &&
-      before[0] === 1 &&
-      before.length > 1
-    )
-      return change;
+    const isSqueeze = change && facts.producingOperation(change.uid)?.name === "aten::squeeze";
+    if (isSqueeze && before[0] === 1 && before.length > 1) return change;
   }
   return null;
 }

@@ -3,18 +3,17 @@
  * size from.
  */
 
-import { completeDiagnosis, operationName } from "../diagnosis.ts";
-import type { Diagnosis, DiagnosisRow, Link, Operation, RunFacts } from "../diagnosis.ts";
+import { completeDiagnosis, declareErrorDiagnosis, operationName } from "../diagnosis.ts";
+import type { Diagnosis, Link, Operation, RunFacts } from "../diagnosis.ts";
 import { tupleText } from "../../trace/format.ts";
 import { tensorsReadByStatement } from "../statements/mentioned_entities.ts";
 import { operandsOf, type Operand } from "./operands.ts";
 import { forwardOfFailedVisit } from "./failed_call.ts";
 import { batchSqueeze } from "./property_origin.ts";
 import { fixesForErrorMessage, shapeMismatchFixes, type ShapeMismatch } from "./shape_fixes.ts";
+import { numel } from "../../trace/reads.ts";
 
-export const ERROR_FINDINGS: DiagnosisRow[] = [
-  { kind: "shape_mismatch", severity: "error", diagnose: diagnoseShapeMismatch, onError: true },
-];
+export const ERROR_FINDINGS = [declareErrorDiagnosis({ kind: "shape_mismatch", say: shapeMismatch })];
 
 const SHAPE_ERROR =
   /mat1 and mat2|size mismatch|must match (?:the )?(?:size|existing)|Sizes of tensors must match|shapes? .*(?:cannot|invalid|mismatch|must)|shape '.*' is invalid|equal size|inconsistent tensor size|Expected .*(?:channels|size|batch_size|dimension)|doesn't match the broadcast shape|is not broadcastable|expected (?:input|\d+D|m1|hidden)|Given groups=|input\.size\(-1\) must be equal|target size|Mismatch in shape|expand\(|dimensions? specified|number of dimensions|unflatten|same number of dimensions|should contain \d+ elements|incompatible/i;
@@ -23,19 +22,19 @@ const PRODUCT_OPERATIONS = /^(?:matmul|mm|bmm|mv|dot|addmm|addmv|baddbmm|linear|
 const ELEMENTWISE_OPERATIONS =
   /^(?:add|sub|rsub|mul|div|true_divide|pow|eq|ne|lt|le|gt|ge|where|maximum|minimum|atan2|remainder|fmod|lerp|addcmul|addcdiv|mse_loss|l1_loss|smooth_l1_loss|huber_loss|binary_cross_entropy|binary_cross_entropy_with_logits|broadcast_tensors|copy|logical_and|logical_or|bitwise_and|bitwise_or|masked_fill|cosine_similarity|fill)_?$/;
 
-function diagnoseShapeMismatch(facts: RunFacts): Diagnosis[] {
+function shapeMismatch(facts: RunFacts): Diagnosis | null {
   const { message = "", type = "" } = facts.error ?? {};
-  if (!/^(?:RuntimeError|ValueError|IndexError)$/.test(type)) return [];
-  if (/loading state_dict/.test(message)) return [];
+  if (!/^(?:RuntimeError|ValueError|IndexError)$/.test(type)) return null;
+  if (/loading state_dict/.test(message)) return null;
   const op = facts.failedOperation ?? forwardOfFailedVisit(facts);
-  if (op?.inputs.some((uid) => facts.tensor(uid, op.step)?.wraps)) return [];
+  if (op?.inputs.some((uid) => facts.tensor(uid, op.step)?.wraps)) return null;
   const operands = op ? operandsOf(facts, op) : [];
   const mismatch = op ? firstMismatch(operationName(op.name), operands) : null;
   const isShapeError = SHAPE_ERROR.test(message) && !/dtype|scalar type/i.test(message);
-  if (!isShapeError && !(mismatch && /size|shape|dimension/i.test(message))) return [];
+  if (!isShapeError && !(mismatch && /size|shape|dimension/i.test(message))) return null;
   const diagnosis =
     mismatch && op ? operandPairDiagnosis(facts, op, mismatch) : diagnosisWithoutPair(facts, op, operands);
-  return [withSqueezedBatch(facts, diagnosis, op, operands)];
+  return withSqueezedBatch(facts, diagnosis, op, operands);
 }
 
 /** The same, where a `squeeze()` took the batch dimension away: that is its cause. */
@@ -45,13 +44,7 @@ function withSqueezedBatch(
   op: Operation | null,
   operands: Operand[],
 ): Diagnosis {
-  const change =
-    op &&
-    batchSqueeze(
-      facts,
-      operands.map(({ uid }) => uid),
-      op.step,
-    );
+  const change = op && batchSqueeze(facts, operands, op.step);
   if (!change) return diagnosis;
   const tensor = facts.tensor(change.uid, change.step);
   const squeeze = {
@@ -98,7 +91,6 @@ function operandPairDiagnosis(facts: RunFacts, op: Operation, mismatch: ShapeMis
       op: operationName(op.name).replace(/^__|__$|_$/g, ""),
     },
     fixes: shapeMismatchFixes(facts, mismatch, facts.place(step)),
-    explainsError: true,
   };
 }
 
@@ -171,7 +163,7 @@ function diagnosisWithoutPair(facts: RunFacts, op: Operation | null, operands: O
   const findingFacts = {
     x,
     x_shape: tupleText(shape),
-    n: shape.reduce((product, size) => product * size, 1),
+    n: numel(shape),
     wanted: wantedShape ?? "",
     given: /torch\.Size\(\[(.*?)\]\)/.exec(facts.error?.message ?? "")?.[1] ?? "",
     op: op ? operationName(op.name) : "",
@@ -190,6 +182,5 @@ function diagnosisWithoutPair(facts: RunFacts, op: Operation | null, operands: O
     chain: [birthStep >= 0 && birthStep < step && [birthStep, "made", [uid]], [step, "checked", [uid]]],
     facts: findingFacts,
     fixes: fixesForErrorMessage(facts, facts.place(step), shape),
-    explainsError: true,
   };
 }

@@ -1,7 +1,7 @@
 /** An error that no other diagnosis explains: the tensors of the call, and where each got what torch refused it for. */
 
-import { codeFact, phrase } from "../diagnosis.ts";
-import type { Diagnosis, DiagnosisRow, Fact, Facts, Link, RunFacts } from "../diagnosis.ts";
+import { codeFact, declareErrorDiagnosis, phrase } from "../diagnosis.ts";
+import type { Diagnosis, Fact, Facts, Link, RunFacts } from "../diagnosis.ts";
 import { tupleText } from "../../trace/format.ts";
 import { failedCallOf, type FailedCall } from "./failed_call.ts";
 import { findMentionedEntities } from "../statements/mentioned_entities.ts";
@@ -9,9 +9,7 @@ import type { Operand } from "./operands.ts";
 import { lastDimensionChange, propertyOrigin, type Property } from "./property_origin.ts";
 import { callArgument, callsIn, literalValue } from "../../syntax/expressions.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "unexplained_error", severity: "error", diagnose: diagnoseUnexplainedError, onError: true },
-];
+export const FINDINGS = [declareErrorDiagnosis({ kind: "unexplained_error", say: unexplainedError })];
 
 type Subject = Property | "leaf" | "history" | "recorded" | "batched" | "any";
 
@@ -49,10 +47,10 @@ const ERRORS_WITHOUT_TENSORS =
 const MAX_MESSAGE_CHARACTERS = 200;
 const MAX_VALUES = 3;
 
-export function diagnoseUnexplainedError(facts: RunFacts): Diagnosis[] {
+export function unexplainedError(facts: RunFacts): Diagnosis | null {
   const { error } = facts;
   // what a repair answers, such as a missing CUDA device, is no trouble with these tensors
-  if (!error || ENDINGS.test(error.type) || error.hasRepairs) return [];
+  if (!error || ENDINGS.test(error.type) || error.hasRepairs) return null;
   const failedCall = failedCallOf(facts);
   const raisedAt = facts.steps[failedCall.step >= 0 ? failedCall.step : error.step];
   const isAssertion =
@@ -76,19 +74,16 @@ export function diagnoseUnexplainedError(facts: RunFacts): Diagnosis[] {
   const links = call.operands.length
     ? call.operands.flatMap((operand) => linksOfOperand(facts, operand, subject, place.step))
     : linksOfValues(facts, place.step);
-  return [
-    {
-      variant: special ?? (call.operands.length ? subject : isFromTorch(facts) ? "torch" : "python"),
-      cause: place,
-      chain: [
-        ...links.sort(([a], [b]) => a - b),
-        [Math.max(facts.errorStep, 0), "checked", call.operands.map(({ uid }) => uid)],
-      ],
-      names: [...call.operands.map(({ name }) => name)],
-      facts: findingFacts,
-      explainsError: true,
-    },
-  ];
+  return {
+    variant: special ?? (call.operands.length ? subject : isFromTorch(facts) ? "torch" : "python"),
+    cause: place,
+    chain: [
+      ...links.sort(([a], [b]) => a - b),
+      [Math.max(facts.errorStep, 0), "checked", call.operands.map(({ uid }) => uid)],
+    ],
+    names: [...call.operands.map(({ name }) => name)],
+    facts: findingFacts,
+  };
 }
 
 function subjectOf(facts: RunFacts, { operands, step, op }: FailedCall): Subject {

@@ -85,6 +85,13 @@ class Dataflow {
     return path;
   }
 
+  /** Everything that tensors were computed from, themselves included. */
+  ancestors(uids: Iterable<string>): Set<string> {
+    const seen = new Set(uids);
+    for (const uid of seen) for (const { from } of this.edgesInto.get(uid) ?? []) seen.add(from);
+    return seen;
+  }
+
   /** Everything that was computed from a tensor up to a step, itself included. */
   descendants(from: string, step: number): Set<string> {
     const reached = new Set([from]);

@@ -43,6 +43,7 @@ export class RecordedRun {
   _entities: EntityHistory | null = null;
   _names: StepNames | null = null;
   _history: FieldHistory | null = null;
+  _gradientTensors: Set<string> | null = null;
   _gradients: Map<string, EventOccurrence<"grad_accumulated">[]> | null = null;
   /** by statement, as `code` gives it */
   _codes: string[] = [];
@@ -233,6 +234,11 @@ export class RecordedRun {
     return this.scan.opsAt(step);
   }
 
+  /** The operations that took a tensor, in order. */
+  usesOf(uid: string): Operation[] {
+    return this.scan.usesOf(uid);
+  }
+
   /** The operation that made a tensor. */
   producingOperation(uid: string | null | undefined): Operation | undefined {
     return uid ? this.scan.producingOperation(uid) : undefined;
@@ -268,6 +274,14 @@ export class RecordedRun {
       for (const event of this.eventsOfKind("grad_accumulated")) addToList(this._gradients, event.tensor, event);
     }
     return this._gradients.get(uid) ?? [];
+  }
+
+  /** The tensors that a backward left in a `.grad`. */
+  get gradientTensors(): Set<string> {
+    const grads = () =>
+      this.eventsOfKind("grad_accumulated").flatMap((event) => this.gradOf(event.tensor, event.step) ?? []);
+    this._gradientTensors ??= new Set(grads());
+    return this._gradientTensors;
   }
 
   /** The operation that an event says it came from. */
@@ -342,6 +356,16 @@ export class RecordedRun {
   /** What a reader calls a thing at a step: its name, else how it was made; a uid is never said. */
   nameFact(uid: string | null | undefined, step: number): Fact {
     return this.naming.nameFact(uid, step);
+  }
+
+  /** The nearest tensor with a name that one without is a view of; itself where there is none. */
+  namedViewSource(uid: string, step: number): string {
+    const storage = this.handle(uid, step)?.storage;
+    for (let current: string | undefined = uid; current; current = this.producingOperation(current)?.inputs[0]) {
+      if (this.handle(current, step)?.storage !== storage) break;
+      if (this.nameText(current, step)) return current;
+    }
+    return uid;
   }
 
   /** The name that leads to a thing, by the frame of the step before others; null where none ever did. */

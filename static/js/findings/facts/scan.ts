@@ -75,7 +75,7 @@ export class RunScan {
   /** by step */
   _opsAt = new Map<number, Operation[]>();
   _places: OperationPlaces | null = null;
-  _read: Set<string> | null = null;
+  _uses: Map<string, LogPlace[]> | null = null;
   _events = new Map<Event["event"], EventOccurrence[]>();
   _writes: Map<string, EventOccurrence<"written">[]> | null = null;
   _names: NameHistory | null = null;
@@ -161,10 +161,11 @@ export class RunScan {
     return this.operationPlaces.inPlace;
   }
 
-  /** The tensors that an operation took. */
-  get tensorsRead() {
-    this._read ??= tensorsReadIn(this.steps);
-    return this._read;
+  /** The operations that took a tensor, in order. */
+  usesOf(uid: string): Operation[] {
+    this._uses ??= usesByTensor(this.steps);
+    const places = this._uses.get(uid) ?? [];
+    return places.map(({ step, at }) => operationAt(this.steps[step].log[at] as Op, step, at));
   }
 
   get nameHistory() {
@@ -240,11 +241,12 @@ function operationPlacesOf(steps: Step[], { lifetimes }: TraceIndex): OperationP
   return places;
 }
 
-function tensorsReadIn(steps: Step[]) {
-  const read = new Set<string>();
-  for (const { log = [] } of steps)
-    for (const entry of log) if (entry.kind === "op") for (const uid of entry.inputs) read.add(uid);
-  return read;
+function usesByTensor(steps: Step[]) {
+  const uses = new Map<string, LogPlace[]>();
+  for (const [step, { log = [] }] of steps.entries())
+    for (const [at, entry] of log.entries())
+      if (entry.kind === "op") for (const uid of new Set(entry.inputs)) addToList(uses, uid, { step, at });
+  return uses;
 }
 
 /** `count` is the number of steps. */

@@ -1,6 +1,6 @@
 /** The logarithm of a drawn sample's probability times a weight with a history: backward changes the weight too. */
 
-import { lineOfCandidate, diagnosis, gradNameOf, nameTextOfFact, operationName } from "../diagnosis.ts";
+import { diagnosis, gradNameOf, lineOfCandidate, nameTextOfFact, operationName } from "../diagnosis.ts";
 import type { Operation, RunFacts } from "../diagnosis.ts";
 import { ancestorsAndCuts, reachableNodes } from "../facts/graph_walk.ts";
 import { nodeReceivingGradient } from "./gradient_flow.ts";

@@ -3,23 +3,24 @@
  * run.
  */
 
-import { codeFact, gradNameOf, phrase } from "../diagnosis.ts";
-import type { Diagnosis, DiagnosisRow, EventOccurrence, RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, gradNameOf, phrase } from "../diagnosis.ts";
+import type { Diagnosis, EventOccurrence, RunFacts } from "../diagnosis.ts";
 import { shortNumberText } from "../../trace/format.ts";
 import { gradientValuesFact } from "./gradient_values.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "backward_not_derivative", severity: "warning", diagnose: diagnoseBackwardNotDerivative },
+export const FINDINGS = [
+  diagnosis({
+    kind: "backward_not_derivative",
+    severity: "warning",
+    of: (facts) => facts.eventsOfKind("function_checked"),
+    say: (facts, event) => {
+      const node = visitedNode(facts, event);
+      return node && diagnosisOf(facts, event, node);
+    },
+  }),
 ];
 
 const SIGNIFICANT_CHARACTERS = 7;
-
-function diagnoseBackwardNotDerivative(facts: RunFacts): Diagnosis[] {
-  return facts.eventsOfKind("function_checked").flatMap((event) => {
-    const node = visitedNode(facts, event);
-    return node ? [diagnosisOf(facts, event, node)] : [];
-  });
-}
 
 /** The node of a Function that a backward ran, of one that made a graph where its second derivative is meant. */
 function visitedNode(

@@ -1,26 +1,33 @@
 /** A leaf whose gradient is zero because the parts that come over two ways cancel out. */
 
-import { gradNameOf, type Diagnosis, type Link, type RunFacts } from "../diagnosis.ts";
+import { diagnosis, gradNameOf, type Diagnosis, type Link, type RunFacts } from "../diagnosis.ts";
 import { gradientFlowOfBackward, type GradientArrival } from "./gradient_flow.ts";
 import { gradientValuesFact } from "./gradient_values.ts";
 import { stepsReadingGrad } from "../statements/grad_readings.ts";
-import { isWorthWarning, isZeroGradient } from "./zero_gradients.ts";
+import { isWorthWarning, isZeroGradient, leavesWithZeroGradient } from "./zero_gradient.ts";
+import { groupBy } from "../../trace/multimap.ts";
 
 const MAX_NODES_BACK = 200;
 
-/** `leaves` are those to which every backward brought zeros, with the step of the first that did. */
-export function diagnoseCancelledGradients(facts: RunFacts, leaves: Map<string, number>): Diagnosis[] {
-  /** by the lines of the parts */
-  const out = new Map<string, Diagnosis>();
-  for (const [uid, step] of leaves) {
+export const FINDINGS = [
+  diagnosis({
+    kind: "zero_gradient",
+    severity: "warning",
+    of: (facts) =>
+      groupBy(cancelledGradients(facts), ({ step, arrival: { incoming } }) =>
+        [...incoming.map(({ node }) => facts.birthStep(node)), step].map((at) => facts.lineOf(at)).join(" "),
+      ),
+    say: (facts, [{ uid, step, arrival }]) => diagnosisOf(facts, uid, step, arrival),
+  }),
+];
+
+function cancelledGradients(facts: RunFacts) {
+  return [...leavesWithZeroGradient(facts)].flatMap(([uid, step]) => {
     // like the last bias of a critic
-    if (!stepsReadingGrad(facts, uid).length && doesAnythingMove(facts, step)) continue;
+    if (!stepsReadingGrad(facts, uid).length && doesAnythingMove(facts, step)) return [];
     const arrival = arrivalThatCancels(facts, step);
-    if (!arrival) continue;
-    const lines = [...arrival.incoming.map(({ node }) => facts.birthStep(node)), step].map((at) => facts.lineOf(at));
-    if (!out.has(lines.join(" "))) out.set(lines.join(" "), diagnosisOf(facts, uid, step, arrival));
-  }
-  return [...out.values()];
+    return arrival ? [{ uid, step, arrival }] : [];
+  });
 }
 
 /** Whether the backward of a step brought any leaf something. */

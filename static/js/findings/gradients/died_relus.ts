@@ -2,8 +2,9 @@
  * ReLUs that died on the way: gradients came to a leaf in the first rounds, and from one round on none comes any more.
  */
 
-import { gradNameOf, type Diagnosis, type RunFacts } from "../diagnosis.ts";
-import { isZeroGradient } from "./zero_gradients.ts";
+import { diagnosis, gradNameOf, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { isZeroGradient } from "./zero_gradient.ts";
+import { groupBy, addToList } from "../../trace/multimap.ts";
 
 /** So many backwards at the end have to bring nothing. */
 const MIN_ROUNDS_WITHOUT = 3;
@@ -16,31 +17,35 @@ interface LastGradients {
   without: number[];
 }
 
-export function diagnoseDiedRelus(facts: RunFacts): Diagnosis[] {
-  /** by the line of the ReLU */
-  const out = new Map<number, { died: LastGradients; relu: string; uids: string[] }>();
+export const FINDINGS = [
+  diagnosis({
+    kind: "zero_gradient",
+    severity: "warning",
+    of: (facts) => groupBy(diedLeaves(facts), ({ relu }) => facts.steps[facts.birthStep(relu)].line),
+    say: (facts, died) =>
+      diagnosisOf(
+        facts,
+        died[0].last,
+        died[0].relu,
+        died.map(({ last }) => last.uid),
+      ),
+  }),
+];
+
+/** Leaves that get nothing any more, each with the ReLU that sends it nothing. */
+function diedLeaves(facts: RunFacts) {
   const visits = visitsByLeaf(facts);
-  for (const died of leavesThatStoppedGettingGradients(facts, visits)) {
-    if (!doOthersGetGradients(facts, visits, died)) continue;
-    const relu = reluThatSendsZero(facts, died.without[0]);
-    if (!relu) continue;
-    const line = facts.steps[facts.birthStep(relu)].line;
-    const earlier = out.get(line);
-    if (earlier) earlier.uids.push(died.uid);
-    else out.set(line, { died, relu, uids: [died.uid] });
-  }
-  return [...out.values()].map(({ died, relu, uids }) => diagnosisOf(facts, died, relu, uids));
+  return leavesThatStoppedGettingGradients(facts, visits).flatMap((last) => {
+    const relu = doOthersGetGradients(facts, visits, last) ? reluThatSendsZero(facts, last.without[0]) : null;
+    return relu ? [{ last, relu }] : [];
+  });
 }
 
 /** By leaf, the visits that accumulate into it. */
 function visitsByLeaf({ steps }: RunFacts): Map<string, number[]> {
   const visits = new Map<string, number[]>();
-  steps.forEach(({ visit }, i) => {
-    if (!visit?.accumulates || visit.failed) return;
-    const list = visits.get(visit.accumulates);
-    if (list) list.push(i);
-    else visits.set(visit.accumulates, [i]);
-  });
+  for (const [i, { visit }] of steps.entries())
+    if (visit?.accumulates && !visit.failed) addToList(visits, visit.accumulates, i);
   return visits;
 }
 
@@ -97,7 +102,7 @@ function diagnosisOf(facts: RunFacts, { last, without }: LastGradients, relu: st
       [made, "cut", [relu]],
       [without[0], "none", [uids[0]]],
     ],
-    names: [...names],
+    names,
     facts: {
       x,
       grads: names.map(gradNameOf),

@@ -5,13 +5,12 @@ import type { Diagnosis, DiagnosisRow, Fact, Link, RunFacts } from "../diagnosis
 import { addToList } from "../../trace/multimap.ts";
 import { gradReadings } from "../statements/grad_readings.ts";
 import { runCoverage } from "../account/run_coverage.ts";
-import { gradNoneReason } from "./grad_none_reasons.ts";
+import { gradNoneReason, type GradNoneReason } from "./grad_none_reasons.ts";
 import { isDownstreamOf } from "../training/not_in_optimizer.ts";
 import { misdirectedOptimizers } from "../training/optimizer_misses.ts";
 import { firstNameOf } from "../../syntax/expressions.ts";
 import { loopVariables } from "../../syntax/statements.ts";
 import { outermostModuleWithout } from "../training/training_facts.ts";
-import type { GradNoneReason } from "./grad_none_reason.ts";
 
 export const FINDINGS: DiagnosisRow[] = [
   { kind: "grad_none", severity: "warning", diagnose: diagnoseGradIsNone, lookedFor: "cut" },

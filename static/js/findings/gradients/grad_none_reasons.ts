@@ -2,15 +2,27 @@
  * The reasons for which a tensor has no `.grad` at a step, each with the step it goes back to and the way from there.
  */
 
-import { codeFact, phrase, type BackwardCall, type Fact, type Link, type RunFacts } from "../diagnosis.ts";
-import { checkpointEndStep } from "../graph/checkpoint_call.ts";
+import { codeFact, phrase } from "../diagnosis.ts";
+import type { BackwardCall, Fact, Facts, Link, RunFacts, Severity } from "../diagnosis.ts";
+import { checkpointEndStep, fixKindsForGraphCut } from "../graph/grad_mode.ts";
 import { cutsBeforeBackward, isGraphCut, straightThroughEstimator } from "./graph_cuts.ts";
-import { fixKindsForGraphCut } from "../graph/cut_fixes.ts";
-import type { DataflowEdge } from "../facts/dataflow.ts";
-import { replacementInLoss } from "./replaced_tensor.ts";
+import type { DataflowEdge, PathCutEvent } from "../facts/dataflow.ts";
 import type { HistoryField } from "../facts/field_history.ts";
-import { pythonConversionReason } from "./python_conversion.ts";
-import type { GradNoneReason } from "./grad_none_reason.ts";
+import { methodCalls, receiver } from "../../syntax/expressions.ts";
+
+/** Why `.grad` is None: the step of the cause, the chain from it, and the fixes. */
+export interface GradNoneReason {
+  variant: string;
+  severity: Severity;
+  /** a step */
+  cause: number;
+  /** in which the tensor has the name that the reader uses */
+  chain: Link[];
+  facts?: Facts;
+  fixes?: string[];
+  /** another line that the fixes need, else where it was read */
+  to?: number;
+}
 
 /** Why a tensor's `.grad` is None at a step; null where the trace does not say why. */
 export function gradNoneReason(facts: RunFacts, uid: string, step: number): GradNoneReason | null {
@@ -327,4 +339,66 @@ function lastBackwardBefore(facts: RunFacts, step: number) {
 /** The step at which a field last became what it is at a step. */
 function lastFieldChangeStep(facts: RunFacts, uid: string, field: HistoryField, step: number) {
   return facts.history.fieldChanges(uid, field).findLast((change) => change.step <= step)?.step ?? facts.birthStep(uid);
+}
+
+/** A value that left torch, of what was computed from a tensor: `item()`, `numpy()`, `torch.tensor(x)`. */
+function pythonConversionReason(facts: RunFacts, uid: string, step: number): GradNoneReason | null {
+  const computedFrom = facts.dataflow.descendants(uid, step);
+  const cut = facts
+    .eventsOfKind("path_cut")
+    .find((event) => event.step <= step && isCutByLeavingTorch(facts, event) && computedFrom.has(event.tensor));
+  if (!cut) return convertedToListReason(facts, computedFrom, step);
+  const y = facts.nameFact(cut.tensor, cut.step);
+  return {
+    variant: `cut_${cut.reason}`,
+    severity: "warning",
+    cause: cut.step,
+    chain: [[cut.step, "cut", [cut.tensor, cut.result], { x: y }]],
+    facts: { y },
+    fixes: ["keep_history"],
+  };
+}
+
+/** Numbers that `tolist()` took out of torch, which no operation shows. */
+function convertedToListReason(facts: RunFacts, computedFrom: Set<string>, step: number): GradNoneReason | null {
+  for (let i = 0; i <= step; i++) {
+    const [call] = ["statement", "return"].includes(facts.steps[i].kind) ? methodCalls(facts.syntax(i), "tolist") : [];
+    const object = call ? receiver(call) : null;
+    const tensorUid = object && (facts.resolve(object, i, i - 1) ?? facts.resolve(object, i));
+    if (!tensorUid || !computedFrom.has(tensorUid) || !facts.history.valueAt(tensorUid, "requires_grad", i)) continue;
+    const y = facts.nameFact(tensorUid, i - 1);
+    const chain: Link[] = [[i, "cut", [tensorUid], { x: y }]];
+    return { variant: "cut_item", severity: "warning", cause: i, chain, facts: { y }, fixes: ["keep_history"] };
+  }
+  return null;
+}
+
+function isCutByLeavingTorch(facts: RunFacts, { reason, step }: PathCutEvent) {
+  if (["item", "numpy", "copy"].includes(reason)) return true;
+  const isToArray = methodCalls(facts.syntax(step), "numpy", "tolist").length > 0;
+  return ["detach", "data"].includes(reason) && isToArray;
+}
+
+/** The tensor that came to be called what this one was, where the loss was computed from that one. */
+function replacementInLoss(
+  facts: RunFacts,
+  uid: string,
+  call: BackwardCall,
+): { name: string; after: string; step: number } | null {
+  const renamings = facts.bindingsOf(uid).flatMap(({ name, frame, step }) => {
+    const nextMeaning = facts.meaningsOf(frame, name).find((meaning) => meaning.step > step);
+    return nextMeaning ? [{ name, after: nextMeaning.uid, step: nextMeaning.step }] : [];
+  });
+  const replacements = facts.attributeChanges.flatMap(({ before, after, name, step }) =>
+    before === uid && after ? [{ name, after, step }] : [],
+  );
+  return (
+    [...renamings, ...replacements].find(
+      ({ after, step }) =>
+        after !== uid &&
+        after[0] === "t" &&
+        step < call.step &&
+        facts.dataflow.shortestPath(after, call.roots, call.step),
+    ) ?? null
+  );
 }

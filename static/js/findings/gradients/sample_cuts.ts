@@ -3,14 +3,22 @@
  * behind.
  */
 
-import { codeFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, lineOfCandidate } from "../diagnosis.ts";
+import type { Diagnosis, EventOccurrence, RunFacts } from "../diagnosis.ts";
 import { nodeReceivingGradient } from "./gradient_flow.ts";
 import { reachableNodes } from "../facts/graph_walk.ts";
 import { methodCalls } from "../../syntax/expressions.ts";
 import { mayCallMethod } from "../../syntax/statements.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "term_moves_nothing", severity: "note", diagnose: diagnoseGradientCutBySample },
+export const FINDINGS = [
+  diagnosis({
+    kind: "term_moves_nothing",
+    severity: "note",
+    when: ({ backwardCalls, trace }) => backwardCalls.length && mayCallMethod(trace.program, "sample"),
+    of: (facts) => facts.eventsOfKind("path_cut"),
+    once: lineOfCandidate,
+    say: gradientCutBySample,
+  }),
 ];
 
 /** Distributions that are made of it have `rsample()` too. */
@@ -18,21 +26,10 @@ const DRAWN = /^aten::normal\b/;
 /** As in `log_prob` of the sample: then the gradient of the probability is meant. */
 const OF_ITS_PROBABILITY = /^aten::(?:sub|eq)\b/;
 
-function diagnoseGradientCutBySample(facts: RunFacts): Diagnosis[] {
-  if (!facts.backwardCalls.length || !mayCallMethod(facts.trace.program, "sample")) return [];
-  /** by line */
-  const out = new Map<number, Diagnosis>();
-  for (const { step, result, tensor, name } of facts.eventsOfKind("path_cut")) {
-    const { line } = facts.steps[step];
-    if (!result || out.has(line) || !DRAWN.test(name) || !methodCalls(facts.syntax(step), "sample").length) continue;
-    const diagnosis = diagnosisOf(facts, step, result, tensor);
-    if (diagnosis) out.set(line, diagnosis);
-  }
-  return [...out.values()];
-}
-
-function diagnosisOf(facts: RunFacts, step: number, sample: string, drawnFrom: string): Diagnosis | null {
-  if (isInputOfOperation(facts, sample, OF_ITS_PROBABILITY)) return null;
+function gradientCutBySample(facts: RunFacts, cut: EventOccurrence<"path_cut">): Diagnosis | null {
+  const { step, result: sample, tensor: drawnFrom, name } = cut;
+  if (!sample || !DRAWN.test(name) || !methodCalls(facts.syntax(step), "sample").length) return null;
+  if (facts.usesOf(sample).some((op) => OF_ITS_PROBABILITY.test(op.name))) return null;
   const taking = facts.eventsOfKind("module_called").find(({ inputs }) => inputs.includes(sample));
   const returned = facts.eventsOfKind("module_returned").find(({ call }) => call === taking?.call);
   if (!taking || !returned?.outputs.some((uid) => requiresGradAt(facts, uid, returned.step))) return null;
@@ -58,12 +55,6 @@ function diagnosisOf(facts: RunFacts, step: number, sample: string, drawnFrom: s
     facts: names,
     fixes: [["rsample"]],
   };
-}
-
-function isInputOfOperation(facts: RunFacts, uid: string, pattern: RegExp) {
-  for (const { name, inputs } of facts.scan.allOperations())
-    if (pattern.test(name) && inputs.includes(uid)) return true;
-  return false;
 }
 
 function requiresGradAt(facts: RunFacts, uid: string, step: number) {

@@ -1,12 +1,24 @@
 /** A loss whose target is computed by the net that is trained, with its history: backward changes both sides. */
 
-import { gradNameOf, nameTextOfFact, operationName } from "../diagnosis.ts";
-import type { BackwardCall, Diagnosis, DiagnosisRow, Operation, RunFacts } from "../diagnosis.ts";
+import { diagnosis, gradNameOf, lineOfCandidate, nameTextOfFact, operationName } from "../diagnosis.ts";
+import type { BackwardCall, Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
 import { nodeReceivingGradient } from "./gradient_flow.ts";
 import { reachableNodes } from "../facts/graph_walk.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "target_with_history", severity: "note", diagnose: diagnoseTargetWithHistory },
+export const FINDINGS = [
+  diagnosis({
+    kind: "target_with_history",
+    severity: "note",
+    when: ({ backwardCalls }) => backwardCalls.length,
+    of: comparisons,
+    once: lineOfCandidate,
+    say: (facts, op) => {
+      if (areBranchesOfOneNet(facts, op)) return null;
+      const shared = parameterBehindBoth(facts, op.inputs[0], op.inputs[1], op.step);
+      const backward = shared && backwardThrough(facts, op, shared);
+      return shared && backward ? diagnosisOf(facts, op, shared, backward) : null;
+    },
+  }),
 ];
 
 /** Losses that compare what a net predicts with what it should. */
@@ -19,23 +31,13 @@ const SYMMETRIC_LOSS = /^(?:mse_loss|l1_loss|smooth_l1_loss|huber_loss|sub)$/;
 const MAX_LOSSES_EXAMINED = 40;
 const MAX_OPERATIONS_BACK = 12;
 
-function diagnoseTargetWithHistory(facts: RunFacts): Diagnosis[] {
-  if (!facts.backwardCalls.length) return [];
-  /** by line */
-  const out = new Map<number, Diagnosis>();
-  let examinedCount = 0;
-  for (const op of facts.scan.operationsNamed(COMPARISON)) {
-    const { line, visit } = facts.steps[op.step];
-    if (out.has(line) || visit || op.inputs.length < 2 || !op.requires_grad.some(Boolean)) continue;
+function comparisons(facts: RunFacts): Operation[] {
+  const found = facts.scan.operationsNamed(COMPARISON).filter((op) => {
     const [prediction, target] = op.inputs;
-    if (prediction === target || !isComparison(facts, op, target)) continue;
-    if (examinedCount++ >= MAX_LOSSES_EXAMINED) break;
-    if (areBranchesOfOneNet(facts, op)) continue;
-    const shared = parameterBehindBoth(facts, prediction, target, op.step);
-    const backward = shared && backwardThrough(facts, op, shared);
-    if (shared && backward) out.set(line, diagnosisOf(facts, op, shared, backward));
-  }
-  return [...out.values()];
+    if (facts.steps[op.step].visit || op.inputs.length < 2 || !op.requires_grad.some(Boolean)) return false;
+    return prediction !== target && isComparison(facts, op, target);
+  });
+  return found.slice(0, MAX_LOSSES_EXAMINED);
 }
 
 /**

@@ -2,43 +2,37 @@
  * A gradient that was computed from other numbers than were saved: the saved memory was changed without its version.
  */
 
-import { gradNameOf } from "../diagnosis.ts";
-import type { Diagnosis, DiagnosisRow, EventOccurrence, Facts, Link, RunFacts } from "../diagnosis.ts";
+import { diagnosis, gradNameOf } from "../diagnosis.ts";
+import type { Diagnosis, EventOccurrence, Facts, Link, RunFacts } from "../diagnosis.ts";
 import { findHandle } from "../../trace/entities.ts";
 import { actualAndExpectedGradient } from "./local_gradients.ts";
 import { cellsReadBy, numbersText } from "../facts/cell_values.ts";
 import { isGradcheckStep } from "../facts/write_origins.ts";
 import type { SavedSlot } from "../../trace/trace_index.ts";
+import { groupBy } from "../../trace/multimap.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  {
+export const FINDINGS = [
+  diagnosis({
     kind: "wrong_gradient",
     severity: "warning",
-    diagnose: diagnoseWrongGradientFromChangedTensor,
     lookedFor: "writes",
-  },
+    of: (facts) => groupBy(changesSeenByBackward(facts), ({ change }) => `${change.step} ${change.by ?? ""}`),
+    most: 8,
+    say: (facts, [{ change, slot, visit }]) => diagnosisOf(facts, change, slot, visit),
+  }),
 ];
 
 type SilentChange = EventOccurrence<"saved_changed_silently">;
 
-const MAX_WRONG_GRADIENT_FINDINGS = 8;
-
-function diagnoseWrongGradientFromChangedTensor(facts: RunFacts): Diagnosis[] {
-  const out: Diagnosis[] = [];
-  const seen = new Set();
-  for (const change of facts.eventsOfKind("saved_changed_silently")) {
+/** The changes of saved numbers that a backward met, each with the step of its visit. */
+function changesSeenByBackward(facts: RunFacts) {
+  return facts.eventsOfKind("saved_changed_silently").flatMap((change) => {
     const slot = facts.index.slots.get(`${change.node}:${change.slot}`);
     const visit = facts.visitsOf(change.node).find((step) => step >= change.step);
-    const key = `${change.step} ${change.by ?? ""}`;
-    if (isGradcheckStep(facts, change.step)) continue;
-    if (!slot || visit === undefined || facts.steps[visit].visit?.failed || seen.has(key)) continue;
-    if (facts.node(slot.node, visit - 1)?.saved?.[slot.slot]?.state !== "changed") continue;
-    seen.add(key);
-    const diagnosis = diagnosisOf(facts, change, slot, visit);
-    if (diagnosis) out.push(diagnosis);
-    if (out.length >= MAX_WRONG_GRADIENT_FINDINGS) break;
-  }
-  return out;
+    if (!slot || visit === undefined || facts.steps[visit].visit?.failed) return [];
+    const isChanged = facts.node(slot.node, visit - 1)?.saved?.[slot.slot]?.state === "changed";
+    return isChanged && !isGradcheckStep(facts, change.step) ? [{ change, slot, visit }] : [];
+  });
 }
 
 /** Null where the numbers that backward needed, at the step of its visit, are the same as before. */

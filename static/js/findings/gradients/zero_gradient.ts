@@ -3,16 +3,26 @@
  * zero.
  */
 
-import { gradNameOf, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
+import { diagnosis, gradNameOf, type Diagnosis, type RunFacts, type Severity } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { unqualifiedDtype } from "../../trace/reads.ts";
-import { diagnoseCancelledGradients } from "./cancelled_gradient.ts";
-import { diagnoseDiedRelus } from "./died_relus.ts";
-import { isWorthWarning, isZeroGradient } from "./zero_gradients.ts";
+import { stepsReadingGrad } from "../statements/grad_readings.ts";
+import type { Grad } from "../../trace/wire.ts";
 import { cellsReadBy, cellAsNumber } from "../facts/cell_values.ts";
+import { groupBy } from "../../trace/multimap.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "zero_gradient", severity: "warning", diagnose: diagnoseZeroGradient },
+export const FINDINGS = [
+  diagnosis({
+    kind: "zero_gradient",
+    severity: "warning",
+    of: (facts) =>
+      groupBy(
+        leavesWithOnlyZeroGradients(facts),
+        ({ variant, node }) => `${variant} ${facts.steps[facts.birthStep(node)].line}`,
+      ),
+    most: 4,
+    say: diagnosisOf,
+  }),
 ];
 
 interface ZeroingNode {
@@ -33,60 +43,44 @@ const ZERO_GRADIENT_CAUSES: [variant: string, severity: "warning" | "note", patt
 ];
 /** The derivative of a derivative: of a function made of straight lines it is zero everywhere, and should be. */
 const SECOND_DERIVATIVE = /Backward\w*Backward/;
-const MAX_ZERO_GRADIENT_FINDINGS = 4;
 
 /** By meaning, what may be done. */
 const FIX_BY_CAUSE: Record<string, string> = { relu: "leaky_relu", step: "straight_through" };
 
-function diagnoseZeroGradient(facts: RunFacts): Diagnosis[] {
-  return [
-    ...leavesWithOnlyZeroGradients(facts),
-    ...diagnoseCancelledGradients(facts, leavesWithZeroGradient(facts)),
-    ...diagnoseDiedRelus(facts),
-  ];
+/** Leaves to which every backward brought nothing but zeros since one operation sent none; the step is the first's. */
+function leavesWithOnlyZeroGradients(facts: RunFacts) {
+  return [...leavesWithZeroGradient(facts)].flatMap(([uid, step]) => {
+    const zeroing = nodeThatSentZero(facts, step);
+    const name = (facts.index.nodes.get(zeroing?.node ?? "")?.name ?? "").replace(/^.*::/, "");
+    const [meaning, gravity] = ZERO_GRADIENT_CAUSES.find(([, , pattern]) => pattern.test(name)) ?? [];
+    if (!zeroing || !meaning || SECOND_DERIVATIVE.test(name) || hasSavedTensorChanged(facts, zeroing)) return [];
+    if (meaning === "one_class" && !isSumOverOneElement(facts, zeroing)) return [];
+    if (meaning === "times_zero" && !hasZeroFactor(facts, zeroing)) return [];
+    const variant = meaning === "constant_sum" ? variantOfSoftmax(facts, zeroing) : meaning;
+    const severity: Severity = isWorthWarning(facts, uid) ? (gravity ?? "note") : "note";
+    return [{ uid, step, node: zeroing.node, sent: zeroing.step, variant, severity }];
+  });
 }
 
-/** Leaves to which every backward brought nothing but zeros since one operation sent none. */
-function leavesWithOnlyZeroGradients(facts: RunFacts): Diagnosis[] {
-  const out = new Map<
-    string,
-    { uids: string[]; killer: ZeroingNode; step: number; variant: string; severity: "warning" | "note" }
-  >();
-  for (const [uid, step] of leavesWithZeroGradient(facts)) {
-    const zeroingNode = nodeThatSentZero(facts, step);
-    const name = (facts.index.nodes.get(zeroingNode?.node ?? "")?.name ?? "").replace(/^.*::/, "");
-    const meaning = ZERO_GRADIENT_CAUSES.find(([, , pattern]) => pattern.test(name));
-    if (!zeroingNode || !meaning || SECOND_DERIVATIVE.test(name)) continue;
-    if (hasSavedTensorChanged(facts, zeroingNode)) continue;
-    if (meaning[0] === "one_class" && !isSumOverOneElement(facts, zeroingNode)) continue;
-    if (meaning[0] === "times_zero" && !hasZeroFactor(facts, zeroingNode)) continue;
-    const variant = meaning[0] === "constant_sum" ? variantOfSoftmax(facts, zeroingNode) : meaning[0];
-    const key = `${variant} ${facts.steps[facts.birthStep(zeroingNode.node)].line}`;
-    const earlier = out.get(key);
-    const severity = isWorthWarning(facts, uid) ? meaning[1] : "note";
-    if (earlier) earlier.uids.push(uid);
-    else out.set(key, { uids: [uid], killer: zeroingNode, step, variant, severity });
-  }
-  return [...out.values()]
-    .slice(0, MAX_ZERO_GRADIENT_FINDINGS)
-    .map(({ uids, killer: zeroingNode, step, variant, severity }) => {
-      const xs = uids.map((uid) => facts.nameFact(uid, step));
-      const birthStep = facts.birthStep(zeroingNode.node);
-      const op = facts.nodeOperationName(zeroingNode.node);
-      return {
-        variant,
-        severity,
-        cause: birthStep,
-        chain: [
-          [birthStep, "made", [zeroingNode.node], { x: facts.statementFact(birthStep) }],
-          [zeroingNode.step, "cut", [zeroingNode.node], { code: op }],
-          [step, "gradient", [uids[0]], { grad: gradNameOf(xs[0]) }],
-        ],
-        names: [...xs],
-        facts: { x: xs[0], grads: xs.map(gradNameOf), op },
-        fixes: FIX_BY_CAUSE[variant] ? [[FIX_BY_CAUSE[variant]]] : [],
-      };
-    });
+/** Of those that one operation cut off. */
+function diagnosisOf(facts: RunFacts, leaves: ReturnType<typeof leavesWithOnlyZeroGradients>): Diagnosis {
+  const [{ uid, step, node, sent, variant, severity }] = leaves;
+  const names = leaves.map((leaf) => facts.nameFact(leaf.uid, step));
+  const made = facts.birthStep(node);
+  const op = facts.nodeOperationName(node);
+  return {
+    variant,
+    severity,
+    cause: made,
+    chain: [
+      [made, "made", [node], { x: facts.statementFact(made) }],
+      [sent, "cut", [node], { code: op }],
+      [step, "gradient", [uid], { grad: gradNameOf(names[0]) }],
+    ],
+    names,
+    facts: { x: names[0], grads: names.map(gradNameOf), op },
+    fixes: FIX_BY_CAUSE[variant] ? [[FIX_BY_CAUSE[variant]]] : [],
+  };
 }
 
 function variantOfSoftmax(facts: RunFacts, zeroingNode: ZeroingNode) {
@@ -124,7 +118,7 @@ function hasSavedTensorChanged(facts: RunFacts, { node, step }: ZeroingNode) {
 }
 
 /** Leaves to which every backward brought nothing but zeros, with the step of the first. */
-function leavesWithZeroGradient({ steps, opened }: RunFacts): Map<string, number> {
+export function leavesWithZeroGradient({ steps, opened }: RunFacts): Map<string, number> {
   const out = new Map<string, number>();
   const nonzeroLeaves = new Set<string>();
   steps.forEach(({ visit }, i) => {
@@ -163,4 +157,19 @@ function nodeThatSentZero(facts: RunFacts, step: number): ZeroingNode | null {
     [currentNode, stepAfter] = [sender.node, sender.step];
   }
   return null;
+}
+
+export function isZeroGradient(grad: Grad | null | undefined) {
+  if (grad?.cells) return grad.cells.length > 0 && grad.cells.every((cell) => cellAsNumber(cell) === 0);
+  return Boolean(grad?.summary && cellAsNumber(grad.summary.min) === 0 && cellAsNumber(grad.summary.max) === 0);
+}
+
+/** Whether more than one backward brought a leaf nothing, or the program looks at its `.grad`: one batch may turn a
+ * ReLU off. */
+export function isWorthWarning(facts: RunFacts, uid: string) {
+  const accumulations = facts.gradientsTo(uid);
+  return (
+    new Set(accumulations.map(({ step }) => facts.backwardAt(step)?.uid)).size > 1 ||
+    stepsReadingGrad(facts, uid).length > 0
+  );
 }

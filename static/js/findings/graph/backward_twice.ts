@@ -3,29 +3,27 @@
  * again.
  */
 
-import { codeFact, nameTextOfFact, phrase } from "../diagnosis.ts";
-import type { BackwardCall, Diagnosis, DiagnosisRow, Fix, Phrase, RunFacts } from "../diagnosis.ts";
+import { codeFact, declareErrorDiagnosis, nameTextOfFact, phrase } from "../diagnosis.ts";
+import type { BackwardCall, Diagnosis, Fix, Phrase, RunFacts } from "../diagnosis.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { numel } from "../../trace/reads.ts";
 import { shortestNodePath, ancestorsAndCuts } from "../facts/graph_walk.ts";
 import { isOptimizerStep } from "../facts/write_origins.ts";
 import type { Value } from "../../trace/wire.ts";
 
-export const ERROR_FINDINGS: DiagnosisRow[] = [
-  { kind: "backward_twice", severity: "error", diagnose: diagnoseBackwardTwice, onError: true },
-];
+export const ERROR_FINDINGS = [declareErrorDiagnosis({ kind: "backward_twice", say: backwardTwice })];
 
 const BACKWARD_TWICE_ERROR =
   /backward through the graph a second time|saved (?:tensors|variables|intermediate).*freed/i;
 
-function diagnoseBackwardTwice(facts: RunFacts): Diagnosis[] {
+function backwardTwice(facts: RunFacts): Diagnosis | null {
   const failed = facts.failedVisit;
   if (!failed) return unseenBackwardDiagnosis(facts);
   const second = facts.backwardAt(failed.step);
   const released = stepThatFreedSavedTensors(facts, failed);
-  if (!second || released === null) return [];
+  if (!second || released === null) return null;
   const first = facts.backwardAt(released);
-  if (!first || first.uid === second.uid) return [];
+  if (!first || first.uid === second.uid) return null;
   const root = second.roots.find((uid) => uid && facts.tensor(uid, failed.step)?.grad_fn) ?? null;
   const start = facts.tensor(root, failed.step)?.grad_fn;
   const path = start ? shortestNodePath(facts, start, (nodeUid) => nodeUid === failed.node) : null;
@@ -35,49 +33,45 @@ function diagnoseBackwardTwice(facts: RunFacts): Diagnosis[] {
     ? firstOldNode
     : (path?.find((nodeUid) => isNodeVisitedInBackward(facts, first, nodeUid)) ?? failed.node);
   const carrier = path ? namedOutputOnPath(facts, path, entryNode, [first.end]) : null;
-  return [
-    diagnosisOfCase(facts, {
-      failed,
-      first,
-      second,
-      root,
-      again: start === entryNode,
-      carried: isCarried,
-      entry: entryNode,
-      carrier,
-    }),
-  ];
+  return diagnosisOfCase(facts, {
+    failed,
+    first,
+    second,
+    root,
+    again: start === entryNode,
+    carried: isCarried,
+    entry: entryNode,
+    carrier,
+  });
 }
 
 /**
  * A backward that raised in an iteration that was not recorded: what it came to is known by what the graph still keeps.
  */
-function unseenBackwardDiagnosis(facts: RunFacts): Diagnosis[] {
+function unseenBackwardDiagnosis(facts: RunFacts): Diagnosis | null {
   const step = facts.error?.step ?? -1;
   const call = facts.backwardCalls.find((backward) => backward.step === step);
-  if (!call || !BACKWARD_TWICE_ERROR.test(facts.error?.message ?? "")) return [];
+  if (!call || !BACKWARD_TWICE_ERROR.test(facts.error?.message ?? "")) return null;
   const root = call.roots.find((uid) => uid && facts.tensor(uid, step)?.grad_fn) ?? null;
   const start = facts.tensor(root, step)?.grad_fn;
   const isFreedBefore = (uid: string) => facts.birthStep(uid) < step && hasReleasedSavedTensors(facts, uid, step);
   const path = start ? shortestNodePath(facts, start, isFreedBefore) : null;
   const freedNode = path?.at(-1);
-  if (!path || !freedNode) return [];
+  if (!path || !freedNode) return null;
   const entryNode = path.find((uid) => facts.birthStep(uid) < step) ?? freedNode;
   const carrier = entryNode === start ? null : namedOutputOnPath(facts, path, entryNode, [step - 1]);
-  if (!carrier) return [];
+  if (!carrier) return null;
   const failed = { step, node: freedNode };
-  return [
-    diagnosisOfCase(facts, {
-      failed,
-      first: null,
-      second: call,
-      root,
-      again: false,
-      carried: true,
-      entry: entryNode,
-      carrier,
-    }),
-  ];
+  return diagnosisOfCase(facts, {
+    failed,
+    first: null,
+    second: call,
+    root,
+    again: false,
+    carried: true,
+    entry: entryNode,
+    carrier,
+  });
 }
 
 /** Whether a node has nothing left of what it saved. */
@@ -132,10 +126,10 @@ function missingDetachStep(
     facts.parametersOf(uid, first.step).some((param) => tensorsBehind.has(param)),
   );
   if (!optimizersBetween.length || optimizerHolds) return null;
-  for (let step = carrier.made + 1; step <= first.step; step++)
-    if (facts.opsAt(step).some(({ inputs, grad_mode: recorded }) => recorded && inputs.includes(carrier.uid)))
-      return outermostCallerStep(facts, step);
-  return null;
+  const taking = facts
+    .usesOf(carrier.uid)
+    .find(({ step, grad_mode: recorded }) => recorded && step > carrier.made && step <= first.step);
+  return taking ? outermostCallerStep(facts, taking.step) : null;
 }
 
 /** The statement that called the function in which a step lies, as far out as the module. */
@@ -254,7 +248,6 @@ function diagnosisOfCase(
       stepped: optimizerStep,
       name: list ?? pathWithoutIndex(nameTextOfFact(x)),
     }),
-    explainsError: true,
   };
 }
 

@@ -2,27 +2,23 @@
  * A tensor that a custom function kept as an attribute of its `ctx`, and that was written before its backward read it.
  */
 
-import { nameTextOfFact } from "../diagnosis.ts";
-import type { Diagnosis, DiagnosisRow, EventOccurrence, RunFacts } from "../diagnosis.ts";
+import { diagnosis, nameTextOfFact, type Diagnosis, type EventOccurrence, type RunFacts } from "../diagnosis.ts";
 import { customFunctionName, forwardCall } from "../facts/custom_function_call.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "wrong_gradient", severity: "warning", diagnose: diagnoseContextTensorWritten, lookedFor: "writes" },
+export const FINDINGS = [
+  diagnosis({
+    kind: "wrong_gradient",
+    severity: "warning",
+    lookedFor: "writes",
+    of: (facts) => facts.eventsOfKind("context_kept"),
+    say: (facts, kept) => {
+      const found = findWriteBeforeUse(facts, kept);
+      return found && diagnosisOf(facts, kept, found);
+    },
+  }),
 ];
 
 type TensorKeptOnContext = EventOccurrence<"context_kept">;
-
-function diagnoseContextTensorWritten(facts: RunFacts): Diagnosis[] {
-  /** by the line of the write and the attribute */
-  const out = new Map<string, Diagnosis>();
-  for (const kept of facts.eventsOfKind("context_kept")) {
-    const found = findWriteBeforeUse(facts, kept);
-    if (!found) continue;
-    const key = `${facts.steps[found.write.step].line} ${kept.name}`;
-    if (!out.has(key)) out.set(key, diagnosisOf(facts, kept, found));
-  }
-  return [...out.values()];
-}
 
 /** The last write between forward and the visit whose backward reads the tensor, and the step that reads it. */
 function findWriteBeforeUse(facts: RunFacts, { node, tensor, step }: TensorKeptOnContext) {
@@ -31,13 +27,13 @@ function findWriteBeforeUse(facts: RunFacts, { node, tensor, step }: TensorKeptO
   if (visit === undefined || facts.steps[visit].visit?.failed) return null;
   const { depth } = facts.steps[visit];
   const backwardStart = facts.steps.findLastIndex((row, i) => i < visit && row.depth <= depth);
-  const isRead = (i: number) => facts.opsAt(i).some(({ inputs }) => inputs.includes(tensor));
-  const readStep = facts.steps.findIndex((_, i) => i > Math.max(end, backwardStart) && i <= visit && isRead(i));
-  const storage = facts.handle(tensor, step)?.storage;
-  const lastWrite = facts
-    .writesOf(storage)
-    .findLast((event) => event.step > end && event.step < readStep && (event.changed ?? 1) > 0);
-  return lastWrite && readStep >= 0 ? { write: lastWrite, used: readStep } : null;
+  const read = facts.usesOf(tensor).find((op) => op.step > Math.max(end, backwardStart) && op.step <= visit);
+  const write =
+    read &&
+    facts
+      .writesOf(facts.handle(tensor, step)?.storage)
+      .findLast((event) => event.step > end && event.step < read.step && (event.changed ?? 1) > 0);
+  return write ? { write, used: read.step } : null;
 }
 
 function diagnosisOf(

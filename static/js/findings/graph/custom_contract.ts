@@ -2,37 +2,38 @@
  * What `torch.autograd.Function` asks of its methods: static ones, and that what was saved for backward stays as it is.
  */
 
-import { nameTextOfFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { declareErrorDiagnosis, diagnosis, nameTextOfFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { customFunctionName, forwardCall } from "../facts/custom_function_call.ts";
 import { callsIn, importedPath, methodCalls, pathText, positionalArguments } from "../../syntax/expressions.ts";
 import { childOf, childrenOf, statementTree, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 
-const LEGACY_FUNCTION_ERROR = /Legacy autograd function/;
-const FUNCTION_INSTANCE_ERROR = /^'([^']+)' object (?:has no attribute|is not)/;
+const KIND = "custom_function";
 
-export function diagnoseFunctionContractBreaches(facts: RunFacts): Diagnosis[] {
-  return [...nonStaticMethods(facts), ...functionsNotApplied(facts), ...savedThenWritten(facts)];
-}
+export const ERROR_FINDINGS = [
+  declareErrorDiagnosis({ kind: KIND, message: /Legacy autograd function/, say: nonStaticMethods }),
+  declareErrorDiagnosis({
+    kind: KIND,
+    message: /^'([^']+)' object (?:has no attribute|is not)/,
+    say: functionNotApplied,
+  }),
+  diagnosis({ kind: KIND, severity: "error", of: ({ index }) => index.nodes.keys(), say: savedThenWritten }),
+];
 
 /** An instance of a function was used as if it were its result: `F(x)` makes one, `F.apply(x)` computes. */
-function functionsNotApplied(facts: RunFacts): Diagnosis[] {
-  const name = FUNCTION_INSTANCE_ERROR.exec(facts.error?.message ?? "")?.[1] ?? "";
-  if (!statementTrees(facts.trace.program).some((tree) => isFunctionClass(tree) && tree?.value === name)) return [];
+function functionNotApplied(facts: RunFacts, raised: number, [, name]: RegExpExecArray): Diagnosis | null {
+  if (!statementTrees(facts.trace.program).some((tree) => isFunctionClass(tree) && tree?.value === name)) return null;
   const isInstance = (call: SyntaxNode) => pathText(childOf(call, "func")) === name && call.children.length > 1;
-  const step = facts.steps.findLastIndex((_, i) => i <= facts.errorStep && callsIn(facts.syntax(i)).some(isInstance));
-  if (step < 0) return [];
+  const step = facts.steps.findLastIndex((_, i) => i <= raised && callsIn(facts.syntax(i)).some(isInstance));
+  if (step < 0) return null;
   const findingFacts = { function: { code: name }, x: { code: name } };
-  return [
-    {
-      variant: "not_applied",
-      cause: step,
-      chain: [step < facts.errorStep && [step, "made"], [facts.errorStep, "checked"]],
-      names: [findingFacts.function],
-      facts: findingFacts,
-      fixes: [["apply_function", { name }]],
-      explainsError: true,
-    },
-  ];
+  return {
+    variant: "not_applied",
+    cause: step,
+    chain: [step < raised && [step, "made"], [raised, "checked"]],
+    names: [findingFacts.function],
+    facts: findingFacts,
+    fixes: [["apply_function", { name }]],
+  };
 }
 
 /** Whether a statement makes a class of `torch.autograd.Function`. */
@@ -41,10 +42,7 @@ function isFunctionClass(tree: SyntaxNode | null) {
 }
 
 /** A function of the old style: its methods are not static, and an instance of it is called. */
-function nonStaticMethods(facts: RunFacts): Diagnosis[] {
-  const { error } = facts;
-  if (!error || !LEGACY_FUNCTION_ERROR.test(error.message)) return [];
-  const step = facts.errorStep;
+function nonStaticMethods(facts: RunFacts, step: number): Diagnosis | null {
   const { program } = facts.trace;
   const classAround = (stmt: number) => statementTree(program, program.statements?.[stmt].parent);
   const forward = statementTrees(program).findIndex(
@@ -54,7 +52,7 @@ function nonStaticMethods(facts: RunFacts): Diagnosis[] {
       isFunctionClass(classAround(k)) &&
       !childrenOf(tree, "decorator_list").some((node) => importedPath(node) === "builtins.staticmethod"),
   );
-  if (forward < 0) return [];
+  if (forward < 0) return null;
   const name = String(classAround(forward)?.value);
   const cause = { line: program.statements?.[forward].line ?? 0, step };
   const findingFacts = {
@@ -63,33 +61,42 @@ function nonStaticMethods(facts: RunFacts): Diagnosis[] {
     x: { code: name },
     code: facts.statementFact(step),
   };
-  return [
-    {
-      variant: "legacy",
-      cause,
-      chain: [
-        [cause, "made"],
-        [step, "checked"],
-      ],
-      names: [findingFacts.function, findingFacts.forward],
-      facts: findingFacts,
-      fixes: [["static_methods", { name }]],
-      explainsError: true,
-    },
-  ];
+  return {
+    variant: "legacy",
+    cause,
+    chain: [
+      [cause, "made"],
+      [step, "checked"],
+    ],
+    names: [findingFacts.function, findingFacts.forward],
+    facts: findingFacts,
+    fixes: [["static_methods", { name }]],
+  };
 }
 
 /** Forward went on to write what it had given to `save_for_backward`, which keeps the tensor as it is when forward
  * ends. */
-function savedThenWritten(facts: RunFacts): Diagnosis[] {
-  const out: Diagnosis[] = [];
-  for (const nodeUid of facts.index.nodes.keys()) {
-    if (facts.scan.initialFields(nodeUid)?.custom !== true || !facts.index.visitStepsByNode.has(nodeUid)) continue;
-    const call = forwardCall(facts, nodeUid, facts.birthStep(nodeUid));
-    const savedWrite = call ? writeAfterSave(facts, call) : null;
-    if (savedWrite) out.push(savedThenWrittenDiagnosis(facts, nodeUid, savedWrite));
-  }
-  return out;
+function savedThenWritten(facts: RunFacts, node: string): Diagnosis | null {
+  const [visit] = facts.visitsOf(node);
+  const isOwn = facts.scan.initialFields(node)?.custom === true && visit !== undefined;
+  const call = isOwn ? forwardCall(facts, node, facts.birthStep(node)) : null;
+  const found = call && writeAfterSave(facts, call);
+  if (!found) return null;
+  const { uid, saved, written } = found;
+  const x = facts.nameFact(uid, written);
+  const name = customFunctionName(facts, node);
+  return {
+    variant: "saved_written",
+    severity: "warning",
+    cause: written,
+    chain: [
+      [saved, "saved", [uid, node], { op: name }],
+      [written, "written", [uid]],
+      [visit, "starts", [node]],
+    ],
+    facts: { x, function: name, saved: facts.steps[saved].line },
+    fixes: [["out_of_place"], ["clone_before", { name: nameTextOfFact(x) }]],
+  };
 }
 
 /** A tensor that `forward` wrote after it had saved it, with the steps of both. */
@@ -110,26 +117,4 @@ function writeAfterSave(
     }
   }
   return null;
-}
-
-function savedThenWrittenDiagnosis(
-  facts: RunFacts,
-  nodeUid: string,
-  { uid, saved, written }: { uid: string; saved: number; written: number },
-): Diagnosis {
-  const x = facts.nameFact(uid, written);
-  const visit = facts.visitsOf(nodeUid)?.[0] ?? written;
-  const findingFacts = { x, function: customFunctionName(facts, nodeUid), saved: facts.steps[saved].line };
-  return {
-    variant: "saved_written",
-    severity: "warning",
-    cause: written,
-    chain: [
-      [saved, "saved", [uid, nodeUid], { op: findingFacts.function }],
-      [written, "written", [uid]],
-      [visit, "starts", [nodeUid]],
-    ],
-    facts: findingFacts,
-    fixes: [["out_of_place"], ["clone_before", { name: nameTextOfFact(x) }]],
-  };
 }

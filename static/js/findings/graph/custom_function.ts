@@ -3,38 +3,37 @@
  * gradients back.
  */
 
-import { codeFact, nameTextOfFact, operationName } from "../diagnosis.ts";
-import type { Diagnosis, DiagnosisRow, RunFacts } from "../diagnosis.ts";
-import { diagnoseFunctionContractBreaches } from "./custom_contract.ts";
+import { codeFact, declareErrorDiagnosis, diagnosis, nameTextOfFact, operationName } from "../diagnosis.ts";
+import type { Diagnosis, RunFacts } from "../diagnosis.ts";
 import { customFunctionNodeOfTarget, findRefusedWrite } from "../memory/refused_write.ts";
 import { importedPath, methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
 import { childrenOf, statementTree } from "../../syntax/tree.ts";
 import { forwardCall, customFunctionName } from "../facts/custom_function_call.ts";
 
-export const ERROR_FINDINGS: DiagnosisRow[] = [
-  { kind: "custom_function", severity: "error", diagnose: diagnoseCustomFunctionMistakes },
-];
-
-const GRADIENT_COUNTS_IN_ERROR = /\(expected (\d+), got (\d+)\)/;
-const WRONG_GRADIENTS_ERROR =
-  /returned an incorrect number of gradients|returned an invalid gradient at index (\d+)|expected shape compatible with/;
+const KIND = "custom_function";
 const ONCE_ERROR = /differentiate twice a function that was marked with @once_differentiable/;
 
-function diagnoseCustomFunctionMistakes(facts: RunFacts): Diagnosis[] {
-  return [
-    ...refusedWrites(facts),
-    ...wrongGradients(facts),
-    ...secondDerivativesRefused(facts),
-    ...undeclaredWrites(facts),
-    ...diagnoseFunctionContractBreaches(facts),
-  ];
-}
+export const ERROR_FINDINGS = [
+  declareErrorDiagnosis({ kind: KIND, say: refusedWrite }),
+  declareErrorDiagnosis({
+    kind: KIND,
+    message:
+      /returned an incorrect number of gradients|returned an invalid gradient at index (\d+)|expected shape compatible with/,
+    say: wrongGradients,
+  }),
+  declareErrorDiagnosis({
+    kind: KIND,
+    message: new RegExp(`${ONCE_ERROR.source}|does not require grad and does not have a grad_fn`),
+    say: secondDerivativeRefused,
+  }),
+  diagnosis({ kind: KIND, severity: "error", of: customFunctionCalls, say: undeclaredWrite }),
+];
 
 /** A write into the output of a custom function, such as the one that a full backward hook puts around a module. */
-function refusedWrites(facts: RunFacts): Diagnosis[] {
-  const write = facts.error ? findRefusedWrite(facts) : null;
+function refusedWrite(facts: RunFacts): Diagnosis | null {
+  const write = findRefusedWrite(facts);
   const custom = write?.op.grad_mode ? customFunctionNodeOfTarget(facts, write) : null;
-  if (!write || !custom) return [];
+  if (!write || !custom) return null;
   const { step, op } = write;
   const isModuleHook = /BackwardHookFunction/.test(facts.index.nodes.get(custom.node)?.name ?? "");
   const registrationStep = isModuleHook
@@ -48,16 +47,13 @@ function refusedWrites(facts: RunFacts): Diagnosis[] {
     function: customFunctionName(facts, custom.node),
     code: facts.statementFact(step),
   };
-  return [
-    {
-      variant: isModuleHook ? "hook" : "output",
-      cause,
-      chain: [registrationStep >= 0 && [registrationStep, "hooked"], [step, "checked", [custom.handle]]],
-      facts: findingFacts,
-      fixes: [["not_inplace", {}, step]],
-      explainsError: true,
-    },
-  ];
+  return {
+    variant: isModuleHook ? "hook" : "output",
+    cause,
+    chain: [registrationStep >= 0 && [registrationStep, "hooked"], [step, "checked", [custom.handle]]],
+    facts: findingFacts,
+    fixes: [["not_inplace", {}, step]],
+  };
 }
 
 /** On what a step registers a full backward hook. */
@@ -67,72 +63,62 @@ function hookRegistration(facts: RunFacts, step: number) {
 }
 
 /** Backward of a function gave too few gradients, too many, or one of the wrong shape. */
-function wrongGradients(facts: RunFacts): Diagnosis[] {
-  const match = WRONG_GRADIENTS_ERROR.exec(facts.error?.message ?? "");
+function wrongGradients(facts: RunFacts, _: number, [, index]: RegExpExecArray): Diagnosis | null {
   const failed = facts.failedVisit;
-  if (!match || !failed) return [];
+  if (!failed) return null;
   const { step, node } = failed;
   const birthStep = facts.birthStep(node);
   const returnStep = facts.steps.findLastIndex((row, i) => i <= step && row.kind === "return" && i > birthStep);
   const cause = returnStep >= 0 && facts.steps[returnStep].line ? returnStep : step;
-  const [, expected, got] = GRADIENT_COUNTS_IN_ERROR.exec(facts.error?.message ?? "") ?? [];
+  const [, expected, got] = /\(expected (\d+), got (\d+)\)/.exec(facts.error?.message ?? "") ?? [];
   const findingFacts = {
     function: customFunctionName(facts, node),
     inputs: Number(expected ?? 0),
     given: Number(got ?? 0),
-    index: match[1] ?? "",
+    index: index ?? "",
     message: (facts.error?.message ?? "").split("\n")[0],
   };
-  return [
-    {
-      variant: match[1] === undefined ? "count" : "shape",
-      cause,
-      chain: [
-        [birthStep, "made", [node], { x: { code: findingFacts.function } }],
-        [cause, "way", [node]],
-        [step, "checked", [node]],
-      ],
-      names: [{ code: findingFacts.function }],
-      facts: findingFacts,
-      fixes: match[1] === undefined ? [["count_gradients", { name: findingFacts.function }]] : [],
-      explainsError: true,
-    },
-  ];
+  return {
+    variant: index === undefined ? "count" : "shape",
+    cause,
+    chain: [
+      [birthStep, "made", [node], { x: { code: findingFacts.function } }],
+      [cause, "way", [node]],
+      [step, "checked", [node]],
+    ],
+    names: [{ code: findingFacts.function }],
+    facts: findingFacts,
+    fixes: index === undefined ? [["count_gradients", { name: findingFacts.function }]] : [],
+  };
 }
 
 /**
  * A gradient was to be differentiated that came through a backward which its decorator lets be differentiated only
  * once.
  */
-function secondDerivativesRefused(facts: RunFacts): Diagnosis[] {
-  const { message = "" } = facts.error ?? {};
-  if (!ONCE_ERROR.test(message) && !/does not require grad and does not have a grad_fn/.test(message)) return [];
+function secondDerivativeRefused(facts: RunFacts, step: number, { input: message }: RegExpExecArray): Diagnosis | null {
   const marked = functionsMarkedOnce(facts).filter(({ name }) => nodeUidOfFunction(facts, name));
   const [{ name, line, mark } = { name: "", line: 0, mark: "" }] = marked;
   const node = nodeUidOfFunction(facts, name);
   const first = facts.backwardCalls.find(({ createsGraph }) => createsGraph);
-  if (marked.length !== 1 || !node) return [];
+  if (marked.length !== 1 || !node) return null;
   const isDifferentiated = (facts.index.visitsByBackward.get(first?.uid ?? "") ?? []).some(
     ({ step: visit }) => facts.steps[visit].visit?.node === node,
   );
-  if (!isDifferentiated && !ONCE_ERROR.test(message)) return [];
-  const step = facts.errorStep;
+  if (!isDifferentiated && !ONCE_ERROR.test(message)) return null;
   const called = facts.birthStep(node);
-  return [
-    {
-      variant: "once",
-      cause: { line, step: called },
-      chain: [
-        [{ line, step: called }, "way", [node], { code: codeFact(`@${mark}`) }],
-        [called, "made", [node], { x: { code: name } }],
-        first && [first.step, "starts"],
-        [step, "checked"],
-      ],
-      names: [{ code: name }],
-      facts: { function: name, code: facts.statementFact(step), effect: facts.steps[step].line },
-      explainsError: true,
-    },
-  ];
+  return {
+    variant: "once",
+    cause: { line, step: called },
+    chain: [
+      [{ line, step: called }, "way", [node], { code: codeFact(`@${mark}`) }],
+      [called, "made", [node], { x: { code: name } }],
+      first && [first.step, "starts"],
+      [step, "checked"],
+    ],
+    names: [{ code: name }],
+    facts: { function: name, code: facts.statementFact(step), effect: facts.steps[step].line },
+  };
 }
 
 /** The Functions of the program whose backward has the mark, each with its line and as it is written. */
@@ -154,26 +140,38 @@ function nodeUidOfFunction(facts: RunFacts, name: string): string | undefined {
   );
 }
 
+/** The calls of the program's Functions, each with its node. */
+function customFunctionCalls(facts: RunFacts) {
+  return [...facts.index.nodes].flatMap(([node, { name }]) => {
+    const isOwn = facts.scan.initialFields(node)?.custom === true && !/BackwardHook/.test(name);
+    const call = isOwn ? forwardCall(facts, node, facts.birthStep(node)) : null;
+    return call ? [{ node, ...call }] : [];
+  });
+}
+
+type CustomFunctionCall = ReturnType<typeof customFunctionCalls>[number];
+
 /** Forward wrote into an input, whose history does not know of it: `mark_dirty` was not called. */
-function undeclaredWrites(facts: RunFacts): Diagnosis[] {
-  const out: Diagnosis[] = [];
-  for (const [node, { name }] of facts.index.nodes) {
-    const birthStep = facts.birthStep(node);
-    if (facts.scan.initialFields(node)?.custom !== true || /BackwardHook/.test(name)) continue;
-    const call = forwardCall(facts, node, birthStep);
-    if (!call) continue;
-    for (const [step, writtenStorage] of writesDuringCall(facts, call)) {
-      const input = call.inputs.find(
-        (uid) =>
-          facts.handle(uid, call.end)?.storage === writtenStorage && !isWriteInHistory(facts, uid, node, call.end),
-      );
-      if (input) {
-        out.push(undeclaredWriteDiagnosis(facts, { node, input, step, ...call }));
-        break;
-      }
-    }
+function undeclaredWrite(facts: RunFacts, call: CustomFunctionCall): Diagnosis | null {
+  const { node, inputs, end } = call;
+  for (const [step, storage] of writesDuringCall(facts, call)) {
+    const isWritten = (uid: string) => facts.handle(uid, end)?.storage === storage;
+    const input = inputs.find((uid) => isWritten(uid) && !isWriteInHistory(facts, uid, node, end));
+    if (!input) continue;
+    const [x, y] = [facts.nameFact(input, end), facts.nameFact(input, step)];
+    return {
+      variant: "mark_dirty",
+      severity: "warning",
+      cause: step,
+      chain: [
+        [step, "written", [input], { x: y }],
+        [end, "used", [input, node]],
+      ],
+      facts: { x, y, function: customFunctionName(facts, node) },
+      fixes: [["mark_dirty", { name: nameTextOfFact(y) }]],
+    };
   }
-  return out;
+  return null;
 }
 
 /** Steps within a call that wrote, each with the storage: what its caller wrote before and after is none of it. */
@@ -191,24 +189,4 @@ function writesDuringCall(facts: RunFacts, { start, end }: { start: number; end:
 function isWriteInHistory(facts: RunFacts, uid: string, nodeUid: string, step: number) {
   const tensor = facts.tensor(uid, step);
   return tensor?.grad_fn === nodeUid || !tensor?.requires_grad;
-}
-
-function undeclaredWriteDiagnosis(
-  facts: RunFacts,
-  { node, input, step, end }: { node: string; input: string; step: number; start: number; end: number },
-): Diagnosis {
-  const x = facts.nameFact(input, end);
-  const innerName = facts.nameFact(input, step);
-  return {
-    variant: "mark_dirty",
-    severity: "warning",
-    cause: step,
-    chain: [
-      [step, "written", [input], { x: innerName }],
-      [end, "used", [input, node]],
-    ],
-    names: [x, innerName],
-    facts: { x, y: innerName, function: customFunctionName(facts, node) },
-    fixes: [["mark_dirty", { name: nameTextOfFact(innerName) }]],
-  };
 }

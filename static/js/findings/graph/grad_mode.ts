@@ -1,7 +1,10 @@
-/** Which line turned the recording of gradients off: a `with` block, a decorator, or a switch that was left off. */
+/**
+ * Which line turned the recording of gradients off: a `with` block, a decorator, a switch that was left off, or a
+ * re-entrant checkpoint; and what may be done where a history ends.
+ */
 
 import type { RunFacts } from "../diagnosis.ts";
-import { calleePath, callsIn, importedPath } from "../../syntax/expressions.ts";
+import { calleePath, callsIn, importedPath, literalValue, callArgument } from "../../syntax/expressions.ts";
 import { childOf, childrenOf, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 import type { Delta } from "../../trace/wire.ts";
 
@@ -45,4 +48,31 @@ function gradOffDecorator(facts: RunFacts, { name, line }: Delta): SyntaxNode | 
 
 function lastWord(path: string | null) {
   return path?.split(".").at(-1) ?? "";
+}
+
+const CHECKPOINTS = new Set(["checkpoint", "checkpoint_sequential"].map((name) => `torch.utils.checkpoint.${name}`));
+
+/** Where a statement under `no_grad` lies within functions that a checkpoint called, the step that ends the
+ * checkpoint's statement; the same step where the statement itself is one; null where none is. */
+export function checkpointEndStep(facts: RunFacts, step: number) {
+  const isReentrantCall = (at: number) =>
+    callsIn(facts.syntax(at)).some(
+      (call) => CHECKPOINTS.has(calleePath(call) ?? "") && literalValue(callArgument(call, "use_reentrant")) !== false,
+    );
+  if (isReentrantCall(step)) return step;
+  if (gradModeSwitchAt(facts, step)) return null;
+  const callerOf = (frame: string | null | undefined) => facts.frame(frame, step)?.caller;
+  for (let caller = callerOf(facts.steps[step].frame); caller; caller = callerOf(caller)) {
+    const end = facts.steps.findIndex(({ frame, kind }, k) => k > step && frame === caller && kind !== "visit");
+    if (end > 0 && isReentrantCall(end)) return end;
+  }
+  return null;
+}
+
+/** What may be done about a place where a history ends, by why it ends there: kinds of fixes, the best first. */
+export function fixKindsForGraphCut(reason: string): string[] {
+  if (reason === "constant" || reason === "own_backward") return [];
+  if (reason === "dtype") return ["use_probability", "cross_entropy"];
+  if (reason === "checkpoint") return ["not_reentrant"];
+  return [reason === "create_graph" ? "create_graph" : `cut_${reason}`];
 }

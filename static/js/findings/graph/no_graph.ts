@@ -1,34 +1,31 @@
 /** Backward was asked of a tensor that no graph leads back from: what cut it, or that nothing ever required grad. */
 
-import { codeFact, fixHint, nameTextOfFact, operationName } from "../diagnosis.ts";
-import type { Diagnosis, DiagnosisRow, Fact, Link, RunFacts } from "../diagnosis.ts";
-import { checkpointEndStep } from "./checkpoint_call.ts";
-import { fixKindsForGraphCut } from "./cut_fixes.ts";
+import { codeFact, declareErrorDiagnosis, fixHint, nameTextOfFact, operationName } from "../diagnosis.ts";
+import type { Diagnosis, Fact, Link, RunFacts } from "../diagnosis.ts";
+import { checkpointEndStep, fixKindsForGraphCut, gradModeSwitchAt } from "./grad_mode.ts";
 import { mentionedTensors, receiverOf } from "../statements/mentioned_entities.ts";
-import { gradModeSwitchAt } from "./grad_mode.ts";
 import { ancestorsAndCuts, type GraphCut } from "../facts/graph_walk.ts";
-import { lastNumberConversion, diagnoseLossAsNumber } from "./number_loss.ts";
+import { lastNumberConversion, lossAsNumber } from "./number_loss.ts";
 import { attributeRead, isTorchMember } from "../../syntax/expressions.ts";
 import { walk } from "../../syntax/tree.ts";
 
-export const ERROR_FINDINGS: DiagnosisRow[] = [
-  { kind: "no_graph", severity: "error", diagnose: diagnoseBackwardWithoutGraph, onError: true, lookedFor: "cut" },
+export const ERROR_FINDINGS = [
+  declareErrorDiagnosis({ kind: "no_graph", lookedFor: "cut", say: backwardWithoutGraph }),
 ];
 
 const NO_GRAPH_ERROR = /does not require grad and does not have a grad_fn|that (?:doesn't require|has requires_grad)/;
 
-function diagnoseBackwardWithoutGraph(facts: RunFacts): Diagnosis[] {
-  const step = facts.errorStep;
+function backwardWithoutGraph(facts: RunFacts, step: number): Diagnosis | null {
   const root = rootWithoutGraph(facts, step);
-  if (!root) return diagnoseLossAsNumber(facts);
+  if (!root) return lossAsNumber(facts, step);
   const { tensors, cuts } = ancestorsAndCuts(facts, root, step);
   const cut = cuts[0] ?? cutThroughNumberOrArray(facts, tensors);
-  if (cut) return [graphCutDiagnosis(facts, root, cut, step)];
-  return [
+  if (cut) return graphCutDiagnosis(facts, root, cut, step);
+  return (
     frozenLeafDiagnosis(facts, root, tensors, step) ??
-      requiredTooLateDiagnosis(facts, root, tensors, step) ??
-      neverRequiredGradDiagnosis(facts, root, tensors, step),
-  ];
+    requiredTooLateDiagnosis(facts, root, tensors, step) ??
+    neverRequiredGradDiagnosis(facts, root, tensors, step)
+  );
 }
 
 /** The tensor that backward was asked to start from, where it has no graph. */
@@ -89,7 +86,6 @@ function graphCutDiagnosis(facts: RunFacts, rootUid: string, recorded: GraphCut,
       : fixKindsForGraphCut(reason).map((kind) =>
           fixHint(kind, facts.place(cut.step), { name: nameTextOfFact(result) }),
         ),
-    explainsError: true,
   };
 }
 
@@ -154,7 +150,6 @@ function frozenLeafDiagnosis(facts: RunFacts, rootUid: string, tensors: string[]
       ],
       facts: findingFacts,
       fixes: [["remove_line"]],
-      explainsError: true,
     };
   }
   return null;
@@ -167,34 +162,26 @@ function requiredTooLateDiagnosis(facts: RunFacts, rootUid: string, tensors: str
     const requiredStep = facts.history
       .fieldChanges(uid, "requires_grad")
       .find((change) => change.step < step && change.value === true)?.step;
-    const useStep = requiredStep === undefined ? -1 : firstUseStep(facts, uid, requiredStep);
-    if (requiredStep === undefined || useStep < 0) continue;
+    const use = facts.usesOf(uid).find(({ outputs }) => !outputs.includes(uid));
+    if (requiredStep === undefined || !use || use.step >= requiredStep) continue;
     const findingFacts = {
       x: facts.nameFact(uid, requiredStep),
       y: facts.nameFact(rootUid, step),
-      use: facts.steps[useStep].line,
+      use: facts.steps[use.step].line,
     };
     return {
       variant: "late",
       cause: requiredStep,
       chain: [
-        [useStep, "way", [uid]],
+        [use.step, "way", [uid]],
         [requiredStep, "moved", [uid]],
         [step, "checked", [rootUid]],
       ],
       facts: findingFacts,
       fixes: [["require_grad", { name: nameTextOfFact(findingFacts.x) }, facts.birthStep(uid)]],
-      explainsError: true,
     };
   }
   return null;
-}
-
-/** The first step before another at which an operation took a tensor; -1 where none did. */
-function firstUseStep(facts: RunFacts, uid: string, before: number) {
-  for (let step = Math.max(0, facts.birthStep(uid)); step < before; step++)
-    if (facts.opsAt(step).some(({ inputs, outputs }) => inputs.includes(uid) && !outputs.includes(uid))) return step;
-  return -1;
 }
 
 /** Nothing behind it ever required grad. */
@@ -221,7 +208,6 @@ function neverRequiredGradDiagnosis(facts: RunFacts, rootUid: string, tensors: s
     names: [findingFacts.y, findingFacts.x],
     facts: findingFacts,
     fixes: [["require_grad", { name: facts.nameText(leaf, birthStep) ?? "" }]],
-    explainsError: true,
   };
 }
 

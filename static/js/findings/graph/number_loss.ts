@@ -9,34 +9,30 @@ const NO_BACKWARD_ERROR = /^'(int|float|bool|complex|numpy\.\w+)' object has no 
 const pathsFilledBy = new WeakMap<SyntaxNode, string[]>();
 const NUMBER_CONVERSIONS = new Set(["item", "numpy", "copy"]);
 
-export function diagnoseLossAsNumber(facts: RunFacts): Diagnosis[] {
+export function lossAsNumber(facts: RunFacts, step: number): Diagnosis | null {
   const type = NO_BACKWARD_ERROR.exec(facts.error?.message ?? "")?.[1];
-  const step = facts.errorStep;
   const [backward] = methodCalls(facts.syntax(step), "backward");
   const name = backward && pathText(receiver(backward));
   const frameUid = facts.steps[step]?.frame;
   const binding = facts.meaningsOf(frameUid, name).findLast((meaning) => meaning.step < step);
-  if (!type || !name || !binding) return [];
+  if (!type || !name || !binding) return null;
   const conversion = lastNumberConversion(facts, binding.step);
   const conversionStep = conversion?.step ?? binding.step;
   const y = codeFact(name);
   const x = conversion ? facts.nameFact(conversion.tensor, conversionStep) : y;
   const bindingFacts = { x: y, code: facts.statementFact(binding.step) };
-  return [
-    {
-      variant: conversion ? "number" : "plain_number",
-      cause: conversionStep,
-      chain: [
-        conversion && [conversionStep, "cut", [conversion.tensor]],
-        !(binding.step === conversionStep && conversion) && [binding.step, "moved", [], bindingFacts],
-        [step, "checked"],
-      ],
-      names: [y, x],
-      facts: { x, y, type: codeFact(type) },
-      fixes: conversion ? [["cut_item", { name }]] : [],
-      explainsError: true,
-    },
-  ];
+  return {
+    variant: conversion ? "number" : "plain_number",
+    cause: conversionStep,
+    chain: [
+      conversion && [conversionStep, "cut", [conversion.tensor]],
+      !(binding.step === conversionStep && conversion) && [binding.step, "moved", [], bindingFacts],
+      [step, "checked"],
+    ],
+    names: [y, x],
+    facts: { x, y, type: codeFact(type) },
+    fixes: conversion ? [["cut_item", { name }]] : [],
+  };
 }
 
 /** The last time that a tensor was made a number or an array, of which the statement at a step makes its value. */

@@ -1,45 +1,39 @@
 /** A gradient was asked with respect to a tensor that the result does not depend on: why the two are not connected. */
 
-import { operationName } from "../diagnosis.ts";
-import type { Diagnosis, DiagnosisRow, Facts, LinkRole, RunFacts } from "../diagnosis.ts";
+import { declareErrorDiagnosis, operationName } from "../diagnosis.ts";
+import type { Diagnosis, Facts, LinkRole, RunFacts } from "../diagnosis.ts";
 import { ancestorsAndCuts, reachableNodes } from "../facts/graph_walk.ts";
 
-export const ERROR_FINDINGS: DiagnosisRow[] = [
-  { kind: "unused_input", severity: "error", diagnose: diagnoseUnusedInput, onError: true },
+export const ERROR_FINDINGS = [
+  declareErrorDiagnosis({
+    kind: "unused_input",
+    message: /appears? to not have been used in the graph|One of the differentiated Tensors/,
+    say: unusedInput,
+  }),
 ];
 
-const UNUSED_INPUT_ERROR = /appears? to not have been used in the graph|One of the differentiated Tensors/;
-
-function diagnoseUnusedInput(facts: RunFacts): Diagnosis[] {
-  if (!UNUSED_INPUT_ERROR.test(facts.error?.message ?? "")) return [];
-  const step = facts.errorStep;
-  const call = facts.backwardCalls.findLast(
-    (backward) => backward.inputs.length && backward.step <= step && step <= backward.end,
-  );
-  if (!call) return [];
+function unusedInput(facts: RunFacts, step: number): Diagnosis | null {
+  const call = facts.backwardCalls.findLast((each) => each.inputs.length && each.step <= step && step <= each.end);
+  if (!call) return null;
   const roots = call.roots.filter(Boolean) as string[];
-  const reachedNodes = new Set(
-    roots.flatMap((uid) => [...reachableNodes(facts, facts.tensor(uid, step)?.grad_fn ?? "")]),
-  );
-  const unusedUid = call.inputs.find((uid) => !isReachedByGradient(facts, uid, step, reachedNodes)) ?? call.inputs[0];
-  const x = facts.nameFact(unusedUid, step);
-  const y = facts.nameFact(roots[0], step);
-  const findingFacts = { x, y, code: facts.statementFact(step) };
-  const reason = reasonNotConnected(facts, unusedUid, roots, step);
-  return [
-    {
-      variant: reason.variant,
-      cause: reason.step,
-      chain: [
-        reason.step !== step && [reason.step, reason.role, [unusedUid], reason.facts],
-        [step, "checked", [unusedUid, ...roots]],
-      ],
-      names: [x, y],
-      facts: { ...findingFacts, ...reason.facts },
-      fixes: [[`unused_${reason.variant}`, { name: facts.nameText(unusedUid, step) ?? "" }, step]],
-      explainsError: true,
+  const reached = new Set(roots.flatMap((uid) => [...reachableNodes(facts, facts.tensor(uid, step)?.grad_fn ?? "")]));
+  const unused = call.inputs.find((uid) => !isReachedByGradient(facts, uid, step, reached)) ?? call.inputs[0];
+  const reason = reasonNotConnected(facts, unused, roots, step);
+  return {
+    variant: reason.variant,
+    cause: reason.step,
+    chain: [
+      reason.step !== step && [reason.step, reason.role, [unused], reason.facts],
+      [step, "checked", [unused, ...roots]],
+    ],
+    facts: {
+      x: facts.nameFact(unused, step),
+      y: facts.nameFact(roots[0], step),
+      code: facts.statementFact(step),
+      ...reason.facts,
     },
-  ];
+    fixes: [[`unused_${reason.variant}`, { name: facts.nameText(unused, step) ?? "" }, step]],
+  };
 }
 
 function isReachedByGradient(facts: RunFacts, uid: string, step: number, reachedNodes: Set<string>) {

@@ -3,14 +3,25 @@
  * call stays.
  */
 
-import { codeFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { referencedUid } from "../../trace/names.ts";
-import { diagnoseLateBoundHooks } from "./hook_late_binding.ts";
 import { rootName } from "../../syntax/expressions.ts";
 import { assignments } from "../../syntax/statements.ts";
+import { groupBy } from "../../trace/multimap.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "hook_keeps_last", severity: "note", diagnose: diagnoseHookThatKeepsLast },
+export const FINDINGS = [
+  diagnosis({
+    kind: "hook_keeps_last",
+    severity: "note",
+    of: (facts) =>
+      groupBy(storedOutputs(facts), ({ dict, key, module, forward }) => `${dict} ${key} ${module} ${forward}`),
+    say: (facts, stored) => {
+      const k = stored.findIndex(
+        (last, at) => at > 0 && last.value !== stored[at - 1].value && !isReadBetween(facts, stored[at - 1], last),
+      );
+      return k < 0 ? null : diagnosisOf(facts, stored[k - 1], stored[k]);
+    },
+  }),
 ];
 
 /** a write of a hook into a dict; root: the name through which it writes */
@@ -28,21 +39,6 @@ interface StoredOutput {
 }
 
 const MAX_WRITES = 200;
-
-function diagnoseHookThatKeepsLast(facts: RunFacts): Diagnosis[] {
-  /** by line */
-  const out = new Map<number, Diagnosis>();
-  const earlier = new Map<string, StoredOutput>();
-  for (const stored of storedOutputs(facts)) {
-    const id = `${stored.dict} ${stored.key} ${stored.module} ${stored.forward}`;
-    const first = earlier.get(id);
-    const { line } = facts.steps[stored.step];
-    if (first && first.value !== stored.value && !out.has(line) && !isReadBetween(facts, first, stored))
-      out.set(line, diagnosisOf(facts, first, stored));
-    earlier.set(id, stored);
-  }
-  return [...out.values(), ...diagnoseLateBoundHooks(facts)];
-}
 
 /** What functions that get a module as their first argument store in dicts. */
 function storedOutputs(facts: RunFacts): StoredOutput[] {

@@ -3,20 +3,31 @@
  * value.
  */
 
-import { codeFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
-import { addToList } from "../../trace/multimap.ts";
+import { codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { hookRegistrations } from "./hook_registration.ts";
 import { nameUses, functionParameters } from "../../syntax/name_uses.ts";
 import { functionAround, loopHead, statementsAround } from "../../syntax/statements.ts";
 import { nodesOfKind, childOf, statementTree, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 import type { Program } from "../../trace/wire.ts";
+import { groupBy } from "../../trace/multimap.ts";
 
-export function diagnoseLateBoundHooks(facts: RunFacts): Diagnosis[] {
-  const registrations = new Map<number, number[]>();
-  for (const { step, stmt } of facts.findInStatements((tree) => hookRegistrations(tree).slice(0, 1)))
-    addToList(registrations, stmt, step);
-  return [...registrations].flatMap(([stmt, steps]) => diagnosisOf(facts, stmt, steps) ?? []);
-}
+export const FINDINGS = [
+  diagnosis({
+    kind: "hook_keeps_last",
+    severity: "warning",
+    of: (facts) =>
+      groupBy(
+        facts.findInStatements((tree) => hookRegistrations(tree).slice(0, 1)),
+        ({ stmt }) => stmt,
+      ),
+    say: (facts, registrations) =>
+      diagnosisOf(
+        facts,
+        registrations[0].stmt,
+        registrations.map(({ step }) => step),
+      ),
+  }),
+];
 
 function diagnosisOf(facts: RunFacts, stmt: number, steps: number[]): Diagnosis | null {
   const { program } = facts.trace;
@@ -40,7 +51,6 @@ function diagnosisOf(facts: RunFacts, stmt: number, steps: number[]): Diagnosis 
   const definition = program.statements?.[hook.stmt]?.line ?? facts.steps[steps[0]].line;
   return {
     variant: "late",
-    severity: "warning",
     cause: { line: definition, step: steps[0] },
     chain: [
       [{ line: definition, step: steps[0] }, "hooked"],

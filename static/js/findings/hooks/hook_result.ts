@@ -3,52 +3,49 @@
  * them.
  */
 
-import { codeFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
+import { codeFact, declareErrorDiagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { tupleText } from "../../trace/format.ts";
 import { hookName, hookRegistrations } from "./hook_registration.ts";
 
-export const ERROR_FINDINGS: DiagnosisRow[] = [
-  { kind: "hook_result", severity: "error", diagnose: diagnoseInvalidHookResult, onError: true },
+export const ERROR_FINDINGS = [
+  declareErrorDiagnosis({
+    kind: "hook_result",
+    message: /^hook '([^']*)' has (changed the size|changed the type|returned an incorrect number)/,
+    say: invalidHookResult,
+  }),
 ];
 
-const HOOK_RESULT_ERROR = /^hook '([^']*)' has (changed the size|changed the type|returned an incorrect number)/;
 /** The methods whose hooks may give back another gradient. */
 const METHODS = ["register_hook", "register_prehook", "register_full_backward_hook", "register_full_backward_pre_hook"];
 
-function diagnoseInvalidHookResult(facts: RunFacts): Diagnosis[] {
-  const match = HOOK_RESULT_ERROR.exec(facts.error?.message ?? "");
-  if (!match) return [];
-  const hook = match[1] === "<lambda>" ? "lambda" : (match[1].split(".").at(-1) ?? match[1]);
-  const { errorStep } = facts;
-  const registered = hookRegistration(facts, hook, errorStep);
-  const returnStep = facts.steps.findLastIndex(
-    ({ kind, line }, i) => i <= errorStep && kind === "return" && line > 0 && isWithinBackward(facts, i),
+function invalidHookResult(facts: RunFacts, step: number, [, called, wrong]: RegExpExecArray): Diagnosis {
+  const hook = called === "<lambda>" ? "lambda" : (called.split(".").at(-1) ?? called);
+  const registered = hookRegistration(facts, hook, step);
+  const returned = facts.steps.findLastIndex(
+    ({ kind, line }, i) => i <= step && kind === "return" && line > 0 && isWithinBackward(facts, i),
   );
-  const cause = returnStep >= 0 ? returnStep : (registered?.step ?? errorStep);
+  const cause = returned >= 0 ? returned : (registered?.step ?? step);
   const x = registered?.uid ? facts.nameFact(registered.uid, registered.step) : codeFact(hook);
-  const shape = registered?.uid ? facts.tensor(registered.uid, errorStep)?.shape : null;
-  const findingFacts = {
-    x,
-    hook: codeFact(hook),
-    code: facts.statementFact(cause),
-    message: facts.error?.message ?? "",
-  };
-  const variant = { "changed the size": "size", "changed the type": "type" }[match[2]] ?? "count";
-  return [
-    {
-      variant: variant === "size" && shape ? "shape" : variant,
-      cause,
-      chain: [
-        registered && [registered.step, "hooked", [registered.uid]],
-        returnStep >= 0 && [returnStep, "way"],
-        [errorStep, "checked", [registered?.uid]],
-      ],
-      names: [x, findingFacts.hook],
-      facts: shape ? { ...findingFacts, shape: tupleText(shape) } : findingFacts,
-      fixes: [["remove_return", { name: hook }]],
-      explainsError: true,
+  const shape = registered?.uid ? facts.tensor(registered.uid, step)?.shape : null;
+  const variant = { "changed the size": "size", "changed the type": "type" }[wrong] ?? "count";
+  return {
+    variant: variant === "size" && shape ? "shape" : variant,
+    cause,
+    chain: [
+      registered && [registered.step, "hooked", [registered.uid]],
+      returned >= 0 && [returned, "way"],
+      [step, "checked", [registered?.uid]],
+    ],
+    names: [x, codeFact(hook)],
+    facts: {
+      x,
+      hook: codeFact(hook),
+      code: facts.statementFact(cause),
+      message: facts.error?.message ?? "",
+      ...(shape ? { shape: tupleText(shape) } : {}),
     },
-  ];
+    fixes: [["remove_return", { name: hook }]],
+  };
 }
 
 /** Whether a step belongs to a call that the engine made. */

@@ -2,32 +2,24 @@
  * A write into the copy that an advanced index made, which is lost; and elements that one write means several times.
  */
 
-import { gradNameOf, nameTextOfFact, operationName } from "../diagnosis.ts";
-import type { Diagnosis, DiagnosisRow, EventOccurrence, RunFacts } from "../diagnosis.ts";
-import { namedViewSource } from "../facts/view_source.ts";
+import { diagnosis, gradNameOf, nameTextOfFact, operationName } from "../diagnosis.ts";
+import type { Diagnosis, EventOccurrence, RunFacts } from "../diagnosis.ts";
+import { groupBy } from "../../trace/multimap.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "index_copy", severity: "warning", diagnose: diagnoseWriteThroughIndex, lookedFor: "sharing" },
+const KIND = { kind: "index_copy", severity: "warning", lookedFor: "sharing" } as const;
+
+export const FINDINGS = [
+  diagnosis({ ...KIND, of: (facts) => facts.eventsOfKind("index_copy_written"), say: lostWrite }),
+  diagnosis({
+    ...KIND,
+    of: (facts) => groupBy(facts.eventsOfKind("indices_repeated"), ({ step }) => facts.lineOf(step)),
+    say: (facts, [event]) => repeatedIndex(facts, event),
+  }),
 ];
 
-function diagnoseWriteThroughIndex(facts: RunFacts): Diagnosis[] {
-  return [
-    ...firstEventOfEachLine(facts, facts.eventsOfKind("index_copy_written")).map((event) =>
-      lostWriteDiagnosis(facts, event),
-    ),
-    ...firstEventOfEachLine(facts, facts.eventsOfKind("indices_repeated")).flatMap(
-      (event) => repeatedIndexDiagnosis(facts, event) ?? [],
-    ),
-  ];
-}
-
-function firstEventOfEachLine<E extends { step: number }>(facts: RunFacts, events: E[]): E[] {
-  return [...new Map(events.toReversed().map((event) => [facts.steps[event.step].line, event])).values()].reverse();
-}
-
-function lostWriteDiagnosis(facts: RunFacts, event: EventOccurrence<"index_copy_written">): Diagnosis {
+function lostWrite(facts: RunFacts, event: EventOccurrence<"index_copy_written">): Diagnosis {
   const { step, copy } = event;
-  const tensor = namedViewSource(facts, event.tensor, step);
+  const tensor = facts.namedViewSource(event.tensor, step);
   const x = facts.nameFact(tensor, step);
   const place = facts.place(step);
   const op = operationName(facts.producingOperation(copy)?.name ?? "");
@@ -44,7 +36,7 @@ function lostWriteDiagnosis(facts: RunFacts, event: EventOccurrence<"index_copy_
 }
 
 /** Null where the write says the same of an element each time. */
-function repeatedIndexDiagnosis(facts: RunFacts, event: EventOccurrence<"indices_repeated">): Diagnosis | null {
+function repeatedIndex(facts: RunFacts, event: EventOccurrence<"indices_repeated">): Diagnosis | null {
   const { step, tensor, count, distinct } = event;
   const op = facts.operationOfEvent(event);
   const value = op?.inputs.at(-1);

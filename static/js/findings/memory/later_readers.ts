@@ -5,7 +5,6 @@ import { memoizePerRun } from "../facts/memoize_per_run.ts";
 import { referencedUid, type NameTag } from "../../trace/names.ts";
 import { cellReads } from "../../trace/reads.ts";
 import { addToList } from "../../trace/multimap.ts";
-import { gradientTensors } from "../facts/gradient_tensors.ts";
 import {
   calleeName,
   callsIn,
@@ -36,7 +35,7 @@ export interface LaterReader {
 }
 
 /** the steps that use each name, in order; isBound: the step only assigns to the name */
-export type StepsByName = Map<string, { at: number; isBound: boolean }[]>;
+type StepsByName = Map<string, { at: number; isBound: boolean }[]>;
 
 export function stepsUsingNames(facts: RunFacts): StepsByName {
   const out: StepsByName = new Map();
@@ -56,7 +55,7 @@ export function hasOtherReaders(facts: RunFacts, write: WriteEvent) {
   const isParameter =
     facts.history.valueAt(by ?? "", "leaf", step) && facts.history.valueAt(by ?? "", "requires_grad", step);
   // a parameter and its gradient have a path besides the variable
-  const isNamedTwice = isParameter || (by && gradientTensors(facts).has(by));
+  const isNamedTwice = isParameter || (by && facts.gradientTensors.has(by));
   if ((bindings.get(by ?? "")?.length ?? 0) > (isNamedTwice || isWrittenByCalledModule(facts, write) ? 0 : 1))
     return true;
   const isStored = by && tensorsInCollections(facts).has(by);

@@ -1,6 +1,6 @@
 /** Memory that no name leads to and that lives on: in a cycle of references, or kept by a custom function's `ctx`. */
 
-import { codeFact, gradNameOf, placeAt, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { asFound, codeFact, diagnosis, gradNameOf, placeAt, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { groupBy } from "../../trace/multimap.ts";
 import { itemsize, numel } from "../../trace/reads.ts";
 import { findEntity } from "../../trace/entities.ts";
@@ -16,15 +16,22 @@ import type { Value } from "../../trace/wire.ts";
 const MIN_KEPT_BYTES = 2048;
 const MAX_OBJECTS_VISITED = 500;
 
-/** `end` is the last step. */
-export function diagnoseUnnamedMemory(facts: RunFacts, end: number): Diagnosis[] {
-  return mergeDiagnosesByLine(facts, [
-    ...tensorsKeptByContext(facts),
-    ...tensorsKeptByObjectCycles(facts, end),
-    ...tensorsKeptByHooks(facts, end),
-    ...leavesKeptByOwnGradient(facts, end),
-  ]);
-}
+export const FINDINGS = [
+  diagnosis({
+    kind: "memory_held",
+    severity: "note",
+    of: (facts) => {
+      const end = facts.lastStep();
+      return mergeDiagnosesByLine(facts, [
+        ...tensorsKeptByContext(facts),
+        ...tensorsKeptByObjectCycles(facts, end),
+        ...tensorsKeptByHooks(facts, end),
+        ...leavesKeptByOwnGradient(facts, end),
+      ]);
+    },
+    say: asFound,
+  }),
+];
 
 /** Of those of one variant and line the first, with their number. */
 export function mergeDiagnosesByLine(facts: RunFacts, diagnoses: Diagnosis[]): Diagnosis[] {

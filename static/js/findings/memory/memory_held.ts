@@ -1,34 +1,35 @@
 /** Memory that lives longer than it has to: a large storage under a small view; cycles are in `memory_cycles.ts`. */
 
-import { codeFact, type Diagnosis, type DiagnosisRow, type NameBinding, type RunFacts } from "../diagnosis.ts";
-import { bytesReadByHandle, mergeDiagnosesByLine, diagnoseUnnamedMemory } from "./memory_cycles.ts";
+import { asFound, codeFact, diagnosis, type Diagnosis, type NameBinding, type RunFacts } from "../diagnosis.ts";
+import { bytesReadByHandle, mergeDiagnosesByLine } from "./memory_cycles.ts";
 
-export const FINDINGS: DiagnosisRow[] = [{ kind: "memory_held", severity: "note", diagnose: diagnoseMemoryHeldByView }];
+export const FINDINGS = [
+  diagnosis({
+    kind: "memory_held",
+    severity: "note",
+    of: (facts) => mergeDiagnosesByLine(facts, memoryHeldByViews(facts, facts.lastStep())),
+    most: 3,
+    say: asFound,
+  }),
+];
 
 /** A storage counts from so many bytes on, and a view that reads no more than one of so many of them. */
 const MIN_STORAGE_BYTES = 2048;
 const MIN_STORAGE_TO_VIEW_RATIO = 8;
-const MAX_MEMORY_FINDINGS = 3;
 
-function diagnoseMemoryHeldByView(facts: RunFacts): Diagnosis[] {
-  const end = facts.lastStep();
-  const held: Diagnosis[] = [];
-  for (const { storage, nbytes } of largeStorages(facts, end)) {
+/** `end` is the last step. */
+function memoryHeldByViews(facts: RunFacts, end: number): Diagnosis[] {
+  return largeStorages(facts, end).flatMap(({ storage, nbytes }) => {
+    const isSmall = (bytes: number) => bytes * MIN_STORAGE_TO_VIEW_RATIO <= nbytes;
     const handles = facts.index.handlesOfStorage(storage, end);
-    if (!handles.some((uid) => bytesReadByHandle(facts, uid, end) * MIN_STORAGE_TO_VIEW_RATIO <= nbytes)) continue;
+    if (!handles.some((uid) => isSmall(bytesReadByHandle(facts, uid, end)))) return [];
     const { tags } = facts.namesAt(end);
     const named = handles.filter((uid) => tags.has(uid));
     const bytesRead = Math.max(0, ...named.map((uid) => bytesReadByHandle(facts, uid, end)));
-    if (
-      !named.length ||
-      bytesRead * MIN_STORAGE_TO_VIEW_RATIO > nbytes ||
-      facts.index.slotsKeepingStorage(storage, end).length
-    )
-      continue;
-    const diagnosis = diagnosisOf(facts, storage, named, nbytes, bytesRead, end);
-    if (diagnosis) held.push(diagnosis);
-  }
-  return [...mergeDiagnosesByLine(facts, held).slice(0, MAX_MEMORY_FINDINGS), ...diagnoseUnnamedMemory(facts, end)];
+    const isKept = facts.index.slotsKeepingStorage(storage, end).length > 0;
+    if (!named.length || !isSmall(bytesRead) || isKept) return [];
+    return diagnosisOf(facts, storage, named, nbytes, bytesRead, end) ?? [];
+  });
 }
 
 /** The storages of some size that are there after a step, in the order in which they came. */

@@ -3,10 +3,29 @@
  * way.
  */
 
-import { operationName, type Diagnosis, type Operation, type RunFacts } from "../diagnosis.ts";
+import { declareErrorDiagnosis, diagnosis, lineOfCandidate, operationName } from "../diagnosis.ts";
+import type { Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
 import { unqualifiedDtype, cellReads, type StridedLayout } from "../../trace/reads.ts";
 import type { Handle } from "../../trace/entities.ts";
 import { cellAsNumber, numbersText } from "../facts/cell_values.ts";
+
+export const FINDINGS = [
+  declareErrorDiagnosis({
+    kind: "shared_memory",
+    message: /some elements of the input tensor and the written-to tensor refer to a single memory location/,
+    say: (facts) => facts.failedOperation && diagnosisOf(facts, facts.failedOperation, null),
+  }),
+  diagnosis({
+    kind: "shared_memory",
+    severity: "warning",
+    of: inPlaceOperationsOnOneStorage,
+    once: lineOfCandidate,
+    say: (facts, op) => {
+      const outcome = wrongElements(facts, op);
+      return outcome && diagnosisOf(facts, op, outcome);
+    },
+  }),
+];
 
 /** elements: before, as torch left them, with a copy */
 interface WrongElements {
@@ -15,7 +34,6 @@ interface WrongElements {
   expected: number[];
 }
 
-const OVERLAP_ERROR = /some elements of the input tensor and the written-to tensor refer to a single memory location/;
 const MAX_ELEMENTS = 1024;
 const TOLERANCE = 1e-5;
 
@@ -27,19 +45,6 @@ const IN_PLACE_ARITHMETIC: Record<string, (a: number, b: number) => number> = {
 };
 
 const IN_PLACE_ARITHMETIC_NAME = new RegExp(`^(?:${Object.keys(IN_PLACE_ARITHMETIC).join("|")})$`);
-
-export function diagnoseOverlappingWrites(facts: RunFacts): Diagnosis[] {
-  /** by line */
-  const out = new Map<number, Diagnosis>();
-  const failed = OVERLAP_ERROR.test(facts.error?.message ?? "") ? facts.failedOperation : null;
-  if (failed) out.set(facts.place(failed.step).line, diagnosisOf(facts, failed, null));
-  for (const op of inPlaceOperationsOnOneStorage(facts)) {
-    const outcome = wrongElements(facts, op);
-    const { line } = facts.place(op.step);
-    if (outcome && !out.has(line)) out.set(line, diagnosisOf(facts, op, outcome));
-  }
-  return [...out.values()];
-}
 
 /** Arithmetic in place whose two operands are tensors on one storage. */
 function inPlaceOperationsOnOneStorage(facts: RunFacts): Operation[] {
@@ -112,7 +117,6 @@ function diagnosisOf(facts: RunFacts, op: Operation, outcome: WrongElements | nu
   const birthPlace = facts.place(Math.max(0, facts.birthStep(uid)));
   return {
     variant: outcome ? "overlap" : "overlap_refused",
-    severity: outcome ? "warning" : "error",
     cause: step,
     chain: [
       [birthPlace, "made", [uid]],
@@ -125,6 +129,5 @@ function diagnosisOf(facts: RunFacts, op: Operation, outcome: WrongElements | nu
       expected: numbersText(outcome?.expected ?? []),
     },
     fixes: [["clone_operand"]],
-    ...(outcome ? {} : { explainsError: true }),
   };
 }

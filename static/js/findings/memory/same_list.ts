@@ -2,30 +2,30 @@
  * One list or dict that a program appends again and again, and empties or fills in between: all entries are the last.
  */
 
-import { codeFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, lineOfCandidate, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { referencedUid } from "../../trace/names.ts";
-import { addToList } from "../../trace/multimap.ts";
 import { callArgument, firstNameOf, methodCalls, pathText } from "../../syntax/expressions.ts";
 import type { Item, Value } from "../../trace/wire.ts";
+import { groupBy } from "../../trace/multimap.ts";
+
+export const FINDINGS = [
+  diagnosis({
+    kind: "shared_memory",
+    severity: "note",
+    of: (facts) => groupBy([...insertions(facts)], ({ list, entry }) => `${list} ${entry}`),
+    once: ([first], facts) => lineOfCandidate(first, facts),
+    say: (facts, [first, second, ...others]) => {
+      const change = second ? changeBetween(facts, first, second) : null;
+      return change === null ? null : diagnosisOf(facts, [first, second, ...others], change);
+    },
+  }),
+];
 
 /** a place of a list that came to hold another list or dict */
 interface Insertion {
   list: string;
   entry: string;
   step: number;
-}
-
-export function diagnoseListAppendedAgain(facts: RunFacts): Diagnosis[] {
-  const byEntry = new Map<string, Insertion[]>();
-  for (const insertion of insertions(facts)) addToList(byEntry, `${insertion.list} ${insertion.entry}`, insertion);
-  /** by line */
-  const out = new Map<number, Diagnosis>();
-  for (const [first, second, ...others] of byEntry.values()) {
-    const change = second ? changeBetween(facts, first, second) : null;
-    const diagnosis = change === null ? null : diagnosisOf(facts, [first, second, ...others], change);
-    if (diagnosis && !out.has(facts.steps[first.step].line)) out.set(facts.steps[first.step].line, diagnosis);
-  }
-  return [...out.values()];
 }
 
 /** What a statement appends, where that has a name. */
@@ -70,7 +70,6 @@ function diagnosisOf(facts: RunFacts, [first, second, ...others]: Insertion[], c
   const [x, y] = [codeFact(appended), codeFact(list)];
   return {
     variant: "same_list",
-    severity: "note",
     cause: first.step,
     chain: [
       [first.step, "shares", [first.entry]],

@@ -2,22 +2,16 @@
  * Backward stopped because numbers that it had kept were overwritten: which, where they were kept, and by which line.
  */
 
-import { codeFact, nameTextOfFact, operationName, phrase } from "../diagnosis.ts";
-import type { Diagnosis, DiagnosisRow, Facts, Fix, LineAndStep, RunFacts } from "../diagnosis.ts";
+import { codeFact, declareErrorDiagnosis, nameTextOfFact, operationName, phrase } from "../diagnosis.ts";
+import type { Diagnosis, Facts, Fix, LineAndStep, RunFacts } from "../diagnosis.ts";
 import { cellExtentOfHandle, unqualifiedDtype, cellReads } from "../../trace/reads.ts";
 import { reachableNodes, shortestNodePath } from "../facts/graph_walk.ts";
 import { inplaceFlags, isInPlaceOperation } from "./refused_write.ts";
 import { writerKindAt, type WriterKind } from "../facts/write_origins.ts";
 import type { SavedSlot } from "../../trace/trace_index.ts";
 
-export const ERROR_FINDINGS: DiagnosisRow[] = [
-  {
-    kind: "saved_overwritten",
-    severity: "error",
-    diagnose: diagnoseSavedTensorOverwritten,
-    onError: true,
-    lookedFor: "writes",
-  },
+export const ERROR_FINDINGS = [
+  declareErrorDiagnosis({ kind: "saved_overwritten", lookedFor: "writes", say: savedTensorOverwritten }),
 ];
 
 /** How torch calls what a node saved of its own result. */
@@ -25,11 +19,11 @@ const RESULT_SLOTS = /^(?:result\d*|output|grid)$/;
 /** So many elements of a kept tensor are compared with those that were written. */
 const MAX_COMPARED_ELEMENTS = 4096;
 
-function diagnoseSavedTensorOverwritten(facts: RunFacts): Diagnosis[] {
+function savedTensorOverwritten(facts: RunFacts): Diagnosis | null {
   const failed = facts.failedVisit;
-  if (!failed) return [];
+  if (!failed) return null;
   const slot = facts.slotsOfNode(failed.node).find(({ stale }) => stale !== null && stale <= failed.step);
-  if (!slot || slot.stale === null) return [];
+  if (!slot || slot.stale === null) return null;
   const staleEvent = facts
     .eventsOfKind("saved_stale")
     .find((event) => event.node === slot.node && event.slot === slot.slot);
@@ -77,24 +71,21 @@ function diagnoseSavedTensorOverwritten(facts: RunFacts): Diagnosis[] {
       : {}),
   };
   const aliasBirth = writerUid ? facts.birthStep(writerUid) : -1;
-  return [
-    {
-      variant: carried ? "carried" : writerKind === "program" ? overwriteVariant(isAlias, missesSaved) : writerKind,
-      cause: step,
-      chain: [
-        [slot.birth, "saved", [slot.node, saved], {}, slot.key],
-        isAlias && aliasBirth > slot.birth && aliasBirth < step && [aliasBirth, "shares", [writerUid, saved]],
-        [step, "written", [writerUid, slot.storage]],
-        [failed.step, "checked", [slot.node], {}, slot.key],
-      ],
-      names: [x, y],
-      facts: findingFacts,
-      fixes: carried
-        ? [["detach_start", { name: carried.name }, carried.step]]
-        : overwriteFixes(writerKind, facts.error?.line ?? 0, slot.birth, facts.place(step), findingFacts),
-      explainsError: true,
-    },
-  ];
+  return {
+    variant: carried ? "carried" : writerKind === "program" ? overwriteVariant(isAlias, missesSaved) : writerKind,
+    cause: step,
+    chain: [
+      [slot.birth, "saved", [slot.node, saved], {}, slot.key],
+      isAlias && aliasBirth > slot.birth && aliasBirth < step && [aliasBirth, "shares", [writerUid, saved]],
+      [step, "written", [writerUid, slot.storage]],
+      [failed.step, "checked", [slot.node], {}, slot.key],
+    ],
+    names: [x, y],
+    facts: findingFacts,
+    fixes: carried
+      ? [["detach_start", { name: carried.name }, carried.step]]
+      : overwriteFixes(writerKind, facts.error?.line ?? 0, slot.birth, facts.place(step), findingFacts),
+  };
 }
 
 /**

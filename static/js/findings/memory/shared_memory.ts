@@ -1,11 +1,9 @@
 /** The finding of a write that shows through another name: a view, an array, a state dict, a second variable. */
 
-import { chainLink, codeFact, nameTextOfFact, operationName, phrase } from "../diagnosis.ts";
-import type { ChainLink, Diagnosis, DiagnosisRow, Fact, RunFacts } from "../diagnosis.ts";
+import { asFound, chainLink, codeFact, diagnosis, nameTextOfFact, operationName, phrase } from "../diagnosis.ts";
+import type { ChainLink, Diagnosis, Fact, RunFacts } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid, type NameTag } from "../../trace/names.ts";
-import { diagnoseOverlappingWrites } from "./overlapping_write.ts";
-import { diagnoseListAppendedAgain } from "./same_list.ts";
 import { calleePath, firstNameOf, pathText, rootName } from "../../syntax/expressions.ts";
 import { isOnlyBound } from "../../syntax/name_uses.ts";
 import { assignments, singleAssignment } from "../../syntax/statements.ts";
@@ -27,7 +25,7 @@ import {
   nextReaderByName,
   stepsUsingNames,
 } from "./later_readers.ts";
-import type { LaterReader, StepsByName } from "./later_readers.ts";
+import type { LaterReader } from "./later_readers.ts";
 
 /** Finding names walks over all living objects, so only this many writes are examined. */
 const MAX_WRITES_EXAMINED = 24;
@@ -35,11 +33,12 @@ const MAX_SHARING_FINDINGS = 6;
 /** What a statement of a loop writes is stored, and has a second reader, after the first write only. */
 const MAX_WRITES_OF_STATEMENT = 2;
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "shared_memory", severity: "note", diagnose: diagnoseWriteSeenThroughOtherName },
+export const FINDINGS = [
+  diagnosis({ kind: "shared_memory", severity: "note", of: shallowCopies, say: asFound }),
+  diagnosis({ kind: "shared_memory", severity: "note", of: writesSeenThroughOtherNames, say: asFound }),
 ];
 
-function diagnoseWriteSeenThroughOtherName(facts: RunFacts): Diagnosis[] {
+function writesSeenThroughOtherNames(facts: RunFacts): Diagnosis[] {
   const stepsByName = stepsUsingNames(facts);
   /** by the line and the name */
   const out = new Map<string, Diagnosis>();
@@ -56,18 +55,14 @@ function diagnoseWriteSeenThroughOtherName(facts: RunFacts): Diagnosis[] {
     const line = `${facts.steps[write.step].line} ${reader?.tag.text}`;
     if (reader && !out.has(line)) out.set(line, diagnosisOf(facts, write, reader));
   }
-  const isReportedAsSecondName = ({ facts: { y } }: Diagnosis) =>
+  const isToldAsSecondName = ({ facts: { y } }: Diagnosis) =>
     secondNameFindings(facts).has(firstNameOf(nameTextOfFact(y)));
-  return [
-    ...diagnoseOverlappingWrites(facts),
-    ...shallowCopies(facts, stepsByName),
-    ...diagnoseListAppendedAgain(facts),
-    ...[...out.values()].filter((diagnosis) => !isReportedAsSecondName(diagnosis)),
-  ];
+  return [...out.values()].filter((found) => !isToldAsSecondName(found));
 }
 
 /** Modules made by `copy.copy`, whose parameters an optimizer or the program writes later. */
-function shallowCopies(facts: RunFacts, stepsByName: StepsByName): Diagnosis[] {
+function shallowCopies(facts: RunFacts): Diagnosis[] {
+  const stepsByName = stepsUsingNames(facts);
   return facts.steps.flatMap((traceStep, i) => {
     const target = traceStep.kind === "statement" ? nameOfShallowCopy(facts.syntax(i)) : null;
     const copy = target ? facts.meaningsOf(traceStep.frame, target).find((meaning) => meaning.step === i) : null;
@@ -120,7 +115,6 @@ function diagnosisOf(facts: RunFacts, write: WriteEvent, { uid, tag, used: useSt
     !isArgument && sharingStep < step && (isWrittenByTorch(facts, write) || isKeptWithoutCopy(facts, uid, tag, step));
   return {
     variant: isArgument ? "argument" : isByLayer ? "module" : sharedMemoryVariant(facts, write, writer, uid, tag),
-    severity: "note",
     cause: isCopyMissing ? sharingPlace : facts.place(step),
     chain: [
       !isArgument && {

@@ -45,10 +45,7 @@ export const layerCalls = memoizePerRun((facts: RunFacts): LayerCall[] => {
 
 /** Everything that the roots of the backward passes were computed from. */
 export function ancestorsOfRoots(facts: RunFacts): Set<string> {
-  const { edgesInto } = facts.dataflow;
-  const seen = new Set<string>(facts.backwardCalls.flatMap(({ roots }) => roots.filter((root) => root !== null)));
-  for (const uid of seen) for (const { from } of edgesInto.get(uid) ?? []) seen.add(from);
-  return seen;
+  return facts.dataflow.ancestors(facts.backwardCalls.flatMap(({ roots }) => roots.filter((root) => root !== null)));
 }
 
 /** What a value goes back to that is no parameter: the data it was computed from, each by its place in memory. */

@@ -1,6 +1,6 @@
 /** One layer at several places of a net, because a list with it was multiplied: the places share their weights. */
 
-import { lineOfCandidate, codeFact, diagnosis, gradNameOf, type RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, gradNameOf, lineOfCandidate, type RunFacts } from "../diagnosis.ts";
 import { submoduleNames, tensorsOfModule } from "../facts/module_tensors.ts";
 import { callsIn, rootName } from "../../syntax/expressions.ts";
 import { mentionedNames } from "../../syntax/name_uses.ts";

@@ -2,16 +2,21 @@
  * `require_grad`, `requires_grad_`, `trainable`: a flag under a name that torch does not know, so nothing is frozen.
  */
 
-import { codeFact, gradNameOf, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
-import { addToList } from "../../trace/multimap.ts";
+import { codeFact, diagnosis, gradNameOf, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { tensorsOfModule } from "../facts/module_tensors.ts";
 import { literalValue, pathText } from "../../syntax/expressions.ts";
 import { isAssignmentTarget } from "../../syntax/name_uses.ts";
 import { assignments } from "../../syntax/statements.ts";
 import { statementTrees, walk, type Literal, type SyntaxNode } from "../../syntax/tree.ts";
+import { groupBy } from "../../trace/multimap.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "module_flag", severity: "warning", diagnose: diagnoseMisspelledFlag },
+export const FINDINGS = [
+  diagnosis({
+    kind: "module_flag",
+    severity: "warning",
+    of: (facts) => groupBy(misspelledFlags(facts), ({ step }) => facts.steps[step].line),
+    say: diagnosisOf,
+  }),
 ];
 
 const FLAG = "requires_grad";
@@ -29,17 +34,13 @@ interface MisspelledFlag {
   uids: string[];
 }
 
-function diagnoseMisspelledFlag(facts: RunFacts): Diagnosis[] {
-  /** by line */
-  const byLine = new Map<number, MisspelledFlag[]>();
-  facts.steps.forEach(({ kind, line }, step) => {
+function misspelledFlags(facts: RunFacts): MisspelledFlag[] {
+  return facts.steps.flatMap(({ kind }, step) => {
     const tree = kind === "statement" ? facts.syntax(step) : null;
-    for (const { target, value } of tree ? assignments(tree) : []) {
-      const flag = misspelledFlag(facts, step, target, literalValue(value));
-      if (flag) addToList(byLine, line, flag);
-    }
+    return (tree ? assignments(tree) : []).flatMap(
+      ({ target, value }) => misspelledFlag(facts, step, target, literalValue(value)) ?? [],
+    );
   });
-  return [...byLine.values()].flatMap((flags) => diagnosisOf(facts, flags) ?? []);
 }
 
 function misspelledFlag(

@@ -1,41 +1,40 @@
 /** `requires_grad` set on a module, which has none: its parameters stay as they were. */
 
-import { gradNameOf, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
+import { diagnosis, gradNameOf, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { modulePath } from "../training/training_facts.ts";
 import { pathText } from "../../syntax/expressions.ts";
 import { nodesOfKind, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 import type { Value } from "../../trace/wire.ts";
 
-export const FINDINGS: DiagnosisRow[] = [{ kind: "module_flag", severity: "warning", diagnose: diagnoseModuleFlag }];
-
-/** a module's attribute, set by the program from outside of its class */
-interface ModuleFlag {
-  uid: string;
-  step: number;
-  value: boolean;
-}
-
-function diagnoseModuleFlag(facts: RunFacts): Diagnosis[] {
-  if (statementTrees(facts.trace.program).some(mentionsOwnFlag)) return [];
-  return moduleFlags(facts).flatMap((flag) => diagnosisOf(facts, flag) ?? []);
-}
+export const FINDINGS = [
+  diagnosis({
+    kind: "module_flag",
+    severity: "warning",
+    when: ({ trace }) => !statementTrees(trace.program).some(mentionsOwnFlag),
+    of: moduleFlags,
+    once: ({ uid, value }) => `${uid} ${value}`,
+    say: diagnosisOf,
+  }),
+];
 
 /** Whether a statement mentions `self.requires_grad`, or is unknown. */
 function mentionsOwnFlag(tree: SyntaxNode | null): boolean {
   return tree === null || nodesOfKind(tree, "Attribute").some((node) => pathText(node) === "self.requires_grad");
 }
 
-function moduleFlags(facts: RunFacts): ModuleFlag[] {
-  const seen = new Set<string>();
-  const flags: ModuleFlag[] = [];
-  for (const { uid, step, fields } of facts.index.objectChanges) {
+/** A module's attribute, set by the program from outside of its class. */
+interface ModuleFlag {
+  uid: string;
+  step: number;
+  value: boolean;
+}
+
+function moduleFlags({ index }: RunFacts): ModuleFlag[] {
+  return index.objectChanges.flatMap(({ uid, step, fields }) => {
     const value = fields.attrs?.requires_grad;
-    if (typeof value !== "boolean" || seen.has(`${uid} ${value}`)) continue;
-    seen.add(`${uid} ${value}`);
-    flags.push({ uid, step, value });
-  }
-  return flags;
+    return typeof value === "boolean" ? [{ uid, step, value }] : [];
+  });
 }
 
 /** None where the parameters came to be as the attribute says. */

@@ -3,49 +3,54 @@
  * `.data`, unregistered.
  */
 
-import type { Diagnosis, DiagnosisRow, NameBinding, RunFacts } from "../diagnosis.ts";
-import { diagnoseExhaustedParameters } from "../training/exhausted_parameters.ts";
-import { diagnoseParametersMissedByOptimizer } from "../training/optimizer_misses.ts";
-import { diagnoseParameterReboundInLoop } from "./rebound_loop.ts";
-import { diagnoseUnregisteredParameters } from "./unregistered.ts";
+import { diagnosis, type Diagnosis, type NameBinding, type RunFacts } from "../diagnosis.ts";
+import { groupBy } from "../../trace/multimap.ts";
+import { misdirectedOptimizers, parametersMissedByOptimizer } from "../training/optimizer_misses.ts";
+import type { Optimizer } from "../facts/optimizers.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "parameter_detached", severity: "warning", diagnose: diagnoseDetachedParameter, lookedFor: "cut" },
+const KIND = { kind: "parameter_detached", severity: "warning", lookedFor: "cut" } as const;
+
+export const FINDINGS = [
+  diagnosis({
+    ...KIND,
+    of: (facts) => groupBy(replacedParameters(facts), ({ exchange }) => exchange.step),
+    say: replacedParameterDiagnosis,
+  }),
+  diagnosis({
+    ...KIND,
+    when: (facts) => !replacedParameters(facts).length,
+    of: misdirectedOptimizers,
+    say: parametersMissedByOptimizer,
+  }),
+  diagnosis({ ...KIND, of: parametersSharedThroughData, say: sharedThroughDataDiagnosis }),
 ];
 
-function diagnoseDetachedParameter(facts: RunFacts): Diagnosis[] {
-  const replacedDiagnoses = replacedParameters(facts);
-  const missedDiagnoses = replacedDiagnoses.length ? [] : diagnoseParametersMissedByOptimizer(facts);
-  return [
-    ...diagnoseUnregisteredParameters(facts),
-    ...diagnoseExhaustedParameters(facts),
-    ...replacedDiagnoses,
-    ...missedDiagnoses,
-    ...diagnoseParameterReboundInLoop(facts),
-    ...parametersSharedThroughData(facts),
-  ];
+interface ReplacedParameter {
+  optimizer: Optimizer;
+  /** its last step */
+  step: number;
+  exchange: TensorExchange;
 }
 
 /** Parameters that an optimizer goes on to update after the program exchanged them. */
-function replacedParameters(facts: RunFacts): Diagnosis[] {
-  /** by the step that exchanged them */
-  const out = new Map<string, Diagnosis>();
-  for (const { uid: optimizer, made, steps } of facts.optimizers) {
-    const step = steps.at(-1);
-    if (step === undefined) continue;
-    const updated = new Set(facts.parametersOf(optimizer, step));
-    const trained = new Set(facts.eventsOfKind("grad_accumulated").map(({ tensor }) => tensor));
-    for (const change of [...exchangedModuleParameters(facts), ...reboundNames(facts)]) {
-      const isStillUpdated =
-        change.step > made && change.step < step && updated.has(change.before) && !updated.has(change.after);
-      if (!isStillUpdated || facts.gradientsTo(change.before).some((event) => event.step > change.step)) continue;
-      // kept by other means, like a moving average
-      if (!trained.has(change.before) && !trained.has(change.after)) continue;
-      const known = out.get(`${change.step}`) ?? replacedParameterDiagnosis(facts, optimizer, change, step);
-      out.set(`${change.step}`, { ...known, concerns: [...(known.concerns ?? []), change.before, change.after] });
-    }
-  }
-  return [...out.values()];
+function replacedParameters(facts: RunFacts): ReplacedParameter[] {
+  const trained = new Set(facts.eventsOfKind("grad_accumulated").map(({ tensor }) => tensor));
+  return facts.optimizers.flatMap((optimizer) => {
+    const step = optimizer.steps.at(-1);
+    if (step === undefined) return [];
+    const updated = new Set(facts.parametersOf(optimizer.uid, step));
+    const isStillUpdated = ({ before, after, step: at }: TensorExchange) =>
+      at > optimizer.made && at < step && updated.has(before) && !updated.has(after);
+    return [...exchangedModuleParameters(facts), ...reboundNames(facts)]
+      .filter(
+        (exchange) =>
+          isStillUpdated(exchange) &&
+          !facts.gradientsTo(exchange.before).some((event) => event.step > exchange.step) &&
+          // else it is kept by other means, like a moving average
+          (trained.has(exchange.before) || trained.has(exchange.after)),
+      )
+      .map((exchange) => ({ optimizer, step, exchange }));
+  });
 }
 
 /** of one tensor for another */
@@ -88,7 +93,7 @@ function reboundNames(facts: RunFacts): TensorExchange[] {
       if (history.valueAt(after, "leaf", step) && history.valueAt(after, "requires_grad", facts.steps.length))
         exchanges.push({ before, after, step });
     }
-  return exchanges.filter(({ after }) => facts.scan.tensorsRead.has(after));
+  return exchanges.filter(({ after }) => facts.usesOf(after).length);
 }
 
 /** Whether a tensor had another name before it got this one: a name that only went along with it may go on to
@@ -97,49 +102,44 @@ function hadEarlierName(facts: RunFacts, uid: string, { name, step }: NameBindin
   return facts.bindingsOf(uid).some((other) => other.name !== name && other.step < step);
 }
 
-function replacedParameterDiagnosis(
-  facts: RunFacts,
-  optimizerUid: string,
-  change: TensorExchange,
-  step: number,
-): Diagnosis {
-  const x = facts.nameFact(change.after, change.step);
-  const optimizerName = facts.nameFact(optimizerUid, step);
-  const { made } = facts.optimizer(optimizerUid) ?? { made: step };
+/** Of those that one step exchanged. */
+function replacedParameterDiagnosis(facts: RunFacts, replaced: ReplacedParameter[]): Diagnosis {
+  const [{ optimizer, step, exchange }] = replaced;
+  const x = facts.nameFact(exchange.after, exchange.step);
+  const optimizerName = facts.nameFact(optimizer.uid, step);
   return {
     variant: "replaced",
-    cause: change.step,
+    cause: exchange.step,
     chain: [
-      [made, "made", [optimizerUid], { x: optimizerName }],
-      [change.step, "moved", [change.before, change.after]],
-      [step, "written", [change.before]],
+      [optimizer.made, "made", [optimizer.uid], { x: optimizerName }],
+      [exchange.step, "moved", [exchange.before, exchange.after]],
+      [step, "written", [exchange.before]],
     ],
     names: [x, optimizerName],
-    facts: { x, optimizer: optimizerName, made: facts.steps[made].line, step: facts.steps[step].line },
-    fixes: [["optimizer_later", { to: facts.steps[change.step].line }, made], ["in_place"]],
+    facts: { x, optimizer: optimizerName, made: facts.steps[optimizer.made].line, step: facts.steps[step].line },
+    concerns: replaced.flatMap(({ exchange: { before, after } }) => [before, after]),
+    fixes: [["optimizer_later", { to: facts.steps[exchange.step].line }, optimizer.made], ["in_place"]],
   };
 }
 
 /** Two parameters on one memory, since `.data` of one was given to the other. */
-function parametersSharedThroughData(facts: RunFacts): Diagnosis[] {
-  const history = facts.history;
-  const out: Diagnosis[] = [];
-  for (const uid of parametersGivenOtherStorage(facts)) {
-    for (const { step, value } of history.fieldChanges(uid, "storage").slice(1)) {
-      const storageUid = value as string | null;
-      const other = facts.index
-        .handlesOfStorage(storageUid, step)
-        .find(
-          (handleUid) =>
-            handleUid !== uid &&
-            history.valueAt(handleUid, "leaf", step) &&
-            history.valueAt(handleUid, "requires_grad", step),
-        );
-      if (!storageUid || !other || !hasGradientOrWriteAfter(facts, uid, step)) continue;
-      out.push(sharedThroughDataDiagnosis(facts, uid, other, step));
-    }
-  }
-  return out;
+function parametersSharedThroughData(facts: RunFacts) {
+  const { history, index } = facts;
+  const isTrainedLeaf = (uid: string, step: number) =>
+    history.valueAt(uid, "leaf", step) && history.valueAt(uid, "requires_grad", step);
+  return [...index.laterChanges.keys()]
+    .filter((uid) => uid[0] === "t" && history.wasFieldChangedLater(uid, "storage"))
+    .filter((uid) => isTrainedLeaf(uid, facts.birthStep(uid)))
+    .flatMap((uid) =>
+      history
+        .fieldChanges(uid, "storage")
+        .slice(1)
+        .flatMap(({ step, value }) => {
+          const sharers = index.handlesOfStorage(value as string | null, step);
+          const other = sharers.find((handle) => handle !== uid && isTrainedLeaf(handle, step));
+          return value && other && hasGradientOrWriteAfter(facts, uid, step) ? [{ uid, other, step }] : [];
+        }),
+    );
 }
 
 /** Whether a backward or a write comes to a tensor later. */
@@ -150,28 +150,21 @@ function hasGradientOrWriteAfter(facts: RunFacts, uid: string, step: number) {
   );
 }
 
-/** Leaves that require grad and were given another storage. */
-function parametersGivenOtherStorage(facts: RunFacts): string[] {
-  const history = facts.history;
-  return [...facts.index.laterChanges.keys()].flatMap((uid) => {
-    if (uid[0] !== "t" || !history.wasFieldChangedLater(uid, "storage")) return [];
-    const birth = facts.birthStep(uid);
-    return history.valueAt(uid, "leaf", birth) && history.valueAt(uid, "requires_grad", birth) ? [uid] : [];
-  });
-}
-
-function sharedThroughDataDiagnosis(facts: RunFacts, uid: string, otherUid: string, step: number): Diagnosis {
-  const [x, y] = [facts.nameFact(uid, step), facts.nameFact(otherUid, step)];
+function sharedThroughDataDiagnosis(
+  facts: RunFacts,
+  { uid, other, step }: { uid: string; other: string; step: number },
+): Diagnosis {
+  const [x, y] = [facts.nameFact(uid, step), facts.nameFact(other, step)];
   const effect = facts.gradientsTo(uid).find((event) => event.step > step);
   const nextWrite = facts.writesOf(facts.tensor(uid, step)?.storage).find((write) => write.step > step);
   return {
     variant: "data",
     cause: step,
     chain: [
-      [facts.birthStep(otherUid), "made", [otherUid], { x: y }],
-      [step, "shares", [uid, otherUid], { x: y, y: x }],
+      [facts.birthStep(other), "made", [other], { x: y }],
+      [step, "shares", [uid, other], { x: y, y: x }],
       effect && [effect.step, "gradient", [uid, effect.grad]],
-      nextWrite && [nextWrite.step, "written", [uid, otherUid]],
+      nextWrite && [nextWrite.step, "written", [uid, other]],
     ],
     facts: { x, y },
     fixes: [["tie_parameter"]],

@@ -3,32 +3,44 @@
  * parameter: nothing keeps the value.
  */
 
-import type { Diagnosis, NameBinding, RunFacts } from "../diagnosis.ts";
+import { diagnosis, type Diagnosis, type NameBinding, type RunFacts } from "../diagnosis.ts";
 import { rootName } from "../../syntax/expressions.ts";
 import { singleAssignment } from "../../syntax/statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 
-export function diagnoseParameterReboundInLoop(facts: RunFacts): Diagnosis[] {
-  /** by line */
-  const out = new Map<number, Diagnosis>();
-  for (const [key, meanings] of facts.scan.meaningsByName)
-    meanings.slice(1).forEach(({ uid, name, step }, k) => {
-      const previous = meanings[k];
-      const { line, iter } = facts.steps[step];
-      if (out.has(line) || uid[0] !== "t" || previous.uid[0] !== "t") return;
-      if (!isGivenFromOutside(facts, previous, step, Boolean(iter?.length))) return;
+export const FINDINGS = [
+  diagnosis({
+    kind: "parameter_detached",
+    severity: "warning",
+    lookedFor: "cut",
+    of: rebindings,
+    once: ({ meaning }, facts) => facts.steps[meaning.step].line,
+    say: (facts, { previous, meaning: { uid, name, frame, step }, next }) => {
+      if (uid[0] !== "t" || previous.uid[0] !== "t" || !isGivenFromOutside(facts, previous, step)) return null;
       const isAlias = isBoundByLoop(facts, previous.step) && isOtherNameOnly(facts.syntax(step), name);
-      if (facts.scan.tensorsRead.has(uid) && !isAlias) return;
-      const later = facts.namesAt(Math.min(step + 1, facts.steps.length - 1)).tags.get(uid) ?? [];
-      const isStored =
-        !isAlias &&
-        (facts.bindingsOf(uid).some((binding) => `${binding.frame}/${binding.name}` !== key) ||
-          later.some(({ kind }) => kind !== "var"));
-      const next = meanings[k + 2]?.step ?? facts.steps.length;
-      if (isStored || isMentionedBetween(facts, previous, step, next)) return;
-      out.set(line, diagnosisOf(facts, previous, step, name, isAlias ? uid : null));
-    });
-  return [...out.values()];
+      if (!isAlias && (facts.usesOf(uid).length || isStored(facts, { uid, name, frame, step }))) return null;
+      if (isMentionedBetween(facts, previous, step, next)) return null;
+      return diagnosisOf(facts, previous, step, name, isAlias ? uid : null);
+    },
+  }),
+];
+
+/** Each name that was given another meaning, with the step that gives it the next. */
+function rebindings({ scan, steps }: RunFacts) {
+  return [...scan.meaningsByName.values()].flatMap((meanings) =>
+    meanings.slice(1).map((meaning, k) => ({
+      previous: meanings[k],
+      meaning,
+      next: meanings[k + 2]?.step ?? steps.length,
+    })),
+  );
+}
+
+/** Whether a tensor has another name, or a place in a container. */
+function isStored(facts: RunFacts, { uid, name, frame, step }: NameBinding) {
+  const later = facts.namesAt(Math.min(step + 1, facts.steps.length - 1)).tags.get(uid) ?? [];
+  const isOther = (binding: NameBinding) => binding.name !== name || binding.frame !== frame;
+  return facts.bindingsOf(uid).some(isOther) || later.some(({ kind }) => kind !== "var");
 }
 
 /** Whether a statement only gives a name the meaning of another, which keeps what it is anyway. */
@@ -42,11 +54,12 @@ function isOtherNameOnly(tree: SyntaxNode | null, name: string) {
  * Whether a name stood for something that the program keeps elsewhere: a parameter or an item that a loop went to, or
  * one that a function was given.
  */
-function isGivenFromOutside(facts: RunFacts, previous: NameBinding, step: number, isInLoop: boolean) {
-  const history = facts.history;
+function isGivenFromOutside(facts: RunFacts, previous: NameBinding, step: number) {
+  const { history } = facts;
   const isLeaf = history.valueAt(previous.uid, "leaf", step) && history.valueAt(previous.uid, "requires_grad", step);
   if (!isLeaf || !isWithoutJump(facts, previous.step, step)) return false;
-  return isInLoop && isBoundByLoop(facts, previous.step) ? true : facts.steps[previous.step].kind === "call";
+  const isInLoop = Boolean(facts.steps[step].iter?.length);
+  return (isInLoop && isBoundByLoop(facts, previous.step)) || facts.steps[previous.step].kind === "call";
 }
 
 function isWithoutJump({ steps }: RunFacts, from: number, to: number) {

@@ -3,7 +3,7 @@
  * along.
  */
 
-import { codeFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
+import { asFound, codeFact, diagnosis as declare, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { tensorsOfModule } from "../facts/module_tensors.ts";
@@ -22,8 +22,13 @@ import { assignments, bareExpression, statementsAround } from "../../syntax/stat
 import { statementTree, type SyntaxNode } from "../../syntax/tree.ts";
 import type { Value } from "../../trace/wire.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "same_module", severity: "warning", diagnose: (facts) => [...secondNameFindings(facts).values()] },
+export const FINDINGS = [
+  declare({
+    kind: "same_module",
+    severity: "warning",
+    of: (facts) => secondNameFindings(facts).values(),
+    say: asFound,
+  }),
 ];
 
 const MAX_STATEMENTS = 400;

@@ -2,7 +2,7 @@
  * Parameters that a module holds and does not know: in a plain list or dict, or as a tensor that is no `nn.Parameter`.
  */
 
-import { codeFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { findEntity, type EntityLookup } from "../../trace/entities.ts";
 import { keyValuePairs, referencedUid } from "../../trace/names.ts";
 import type { AttributeChange } from "../facts/object_history.ts";
@@ -12,34 +12,40 @@ import type { Value } from "../../trace/wire.ts";
 const PLAIN_CONTAINER_TYPES = new Set(["list", "tuple", "dict"]);
 const MAX_VISITED_TENSORS = 200;
 
-export function diagnoseUnregisteredParameters(facts: RunFacts): Diagnosis[] {
-  const classes = new Set(
-    statementTrees(facts.trace.program).flatMap((tree) => (tree?.kind === "ClassDef" ? [tree.value] : [])),
+export const FINDINGS = [
+  diagnosis({
+    kind: "parameter_detached",
+    severity: "warning",
+    lookedFor: "cut",
+    of: attributesOfOwnClasses,
+    once: ({ step, name }, facts) => `${facts.steps[step].line} ${name}`,
+    say: (facts, change) => {
+      const hiddenUids = hiddenParameters(facts, change);
+      return hiddenUids.length ? diagnosisOf(facts, change, hiddenUids) : null;
+    },
+  }),
+];
+
+/** What objects of the program's classes were given. */
+function attributesOfOwnClasses(facts: RunFacts) {
+  const classes = statementTrees(facts.trace.program).flatMap((tree) =>
+    tree?.kind === "ClassDef" ? [tree.value] : [],
   );
-  /** by line and attribute */
-  const out = new Map<string, Diagnosis>();
-  for (const change of facts.attributeChanges) {
-    const type = facts.scan.initialFields(change.owner)?.type ?? "";
-    const key = `${facts.steps[change.step].line} ${change.name}`;
-    if (!classes.has(type) || !change.after || out.has(key)) continue;
-    const hiddenUids = hiddenParameters(facts, change);
-    const diagnosis = hiddenUids.length ? diagnosisOf(facts, change, hiddenUids) : null;
-    if (diagnosis) out.set(key, diagnosis);
-  }
-  return [...out.values()];
+  return facts.attributeChanges.filter(
+    ({ owner, after }) => after && classes.includes(facts.scan.initialFields(owner)?.type ?? ""),
+  );
 }
 
 /** The leaves that an attribute of a module leads to and `parameters()` does not give. */
 function hiddenParameters(facts: RunFacts, { owner, after, step }: AttributeChange): string[] {
+  if (typeof facts.object(owner, step)?.training !== "boolean") return [];
   const entities = facts.stateAt(step);
-  if (typeof findEntity(entities, owner, "object")?.training !== "boolean") return [];
   const tensor = findEntity(entities, after, "tensor");
-  const frame = findEntity(entities, facts.steps[step].frame, "frame");
   if (tensor) {
-    const isMeantAsParameter = tensor.requires_grad && tensor.type !== "Parameter" && frame?.name === "__init__";
-    return isMeantAsParameter && after ? [after] : [];
+    const isInConstructor = facts.frame(facts.steps[step].frame, step)?.name === "__init__";
+    return tensor.requires_grad && tensor.type !== "Parameter" && isInConstructor && after ? [after] : [];
   }
-  const container = findEntity(entities, after, "object");
+  const container = facts.object(after, step);
   return container && PLAIN_CONTAINER_TYPES.has(container.type ?? "")
     ? trainableTensorsWithin(entities, String(after))
     : [];

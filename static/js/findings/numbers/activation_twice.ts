@@ -3,7 +3,7 @@
  * nothing raises, it only learns worse.
  */
 
-import { lineOfCandidate, codeFact, diagnosis, operationName, type Operation, type RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, lineOfCandidate, operationName, type Operation, type RunFacts } from "../diagnosis.ts";
 import { sumsAlong } from "../facts/tensor_values.ts";
 
 export const FINDINGS = [

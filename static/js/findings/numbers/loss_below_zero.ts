@@ -3,7 +3,7 @@
  * of range.
  */
 
-import { lineOfCandidate, codeFact, diagnosis, nameTextOfFact, operationName } from "../diagnosis.ts";
+import { codeFact, diagnosis, lineOfCandidate, nameTextOfFact, operationName } from "../diagnosis.ts";
 import type { Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
 import { numbersText } from "../facts/cell_values.ts";
 import { sumsAlong } from "../facts/tensor_values.ts";

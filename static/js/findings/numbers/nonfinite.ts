@@ -9,7 +9,6 @@ import { emptyMeanCause } from "./empty_mean.ts";
 import { divergingParameterBefore, type DivergingParameter } from "./divergence.ts";
 import { diagnoseHalfOverflow } from "./half_overflow.ts";
 import { cellsReadBy, isNanCell, isNonfiniteCell, cellAsNumber, numbersText } from "../facts/cell_values.ts";
-import { namedViewSource } from "../facts/view_source.ts";
 import { gradScalerByBackward } from "../account/scaled_losses.ts";
 import type { Cell } from "../../trace/entities.ts";
 import type { Delta, Visit } from "../../trace/wire.ts";
@@ -188,7 +187,7 @@ function nanOperationDiagnosis(facts: RunFacts, { step, storage }: NonfiniteOrig
     nanOperation.requires_grad.some(Boolean) || operands.some((uid) => facts.tensor(uid, step)?.requires_grad);
   const emptyMean = emptyMeanCause(facts, nanOperation);
   if (emptyMean) {
-    const operand = facts.nameFact(namedViewSource(facts, emptyMean.uid, step), step);
+    const operand = facts.nameFact(facts.namedViewSource(emptyMean.uid, step), step);
     return {
       variant: emptyMean.variant,
       severity: requiresGrad ? "warning" : "note",

@@ -4,8 +4,8 @@
  * the one they are summed along.
  */
 
-import { codeFact, diagnosis, operationName } from "../diagnosis.ts";
-import type { Diagnosis, DiagnosisRow, Fact, Facts, RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, lineOfCandidate, operationName } from "../diagnosis.ts";
+import type { Diagnosis, Fact, Facts, RunFacts } from "../diagnosis.ts";
 import { axesOf, isKnown, sizeOfAxis, originFactorsOf } from "../facts/axes.ts";
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
 import { sumsAlong } from "../facts/tensor_values.ts";
@@ -20,12 +20,12 @@ import {
 } from "./attentions.ts";
 import type { Attention, Mask } from "./attentions.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
+export const FINDINGS = [
   diagnosis({
     kind: "attention_weights",
     severity: "warning",
     of: attentionsOf,
-    once: ({ op }, facts) => facts.steps[op.step].line,
+    once: ({ op }, facts) => lineOfCandidate(op, facts),
     say: (facts, attention) => {
       const fault = attentionFault(facts, attention);
       return fault && diagnosisOf(facts, attention, fault);

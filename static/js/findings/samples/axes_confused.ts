@@ -1,7 +1,7 @@
 /** Axes that stand where others belong: classes that are no layer's, offsets of positions that differ by sample. */
 
-import { codeFact, diagnosis, operationName } from "../diagnosis.ts";
-import type { Diagnosis, DiagnosisRow, Operation, RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, lineOfCandidate, operationName } from "../diagnosis.ts";
+import type { Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
 import { axesOf, isKnown, isParameterAxis, sizeOfAxis, type Axis, type AxisUse } from "../facts/axes.ts";
 import { attentionsOf, isSelfAttention } from "./attentions.ts";
 
@@ -12,26 +12,26 @@ interface PositionSum {
   table: string;
 }
 
-export const FINDINGS: DiagnosisRow[] = [
+export const FINDINGS = [
   diagnosis({
     kind: "axes_confused",
     severity: "warning",
     of: (facts) => facts.scan.operationsNamed(/^(?:batch|instance)_norm$/),
-    once: ({ step }, facts) => facts.steps[step].line,
+    once: lineOfCandidate,
     say: wrongChannelAxis,
   }),
   diagnosis({
     kind: "axes_confused",
     severity: "warning",
     of: (facts) => axesOf(facts).uses.filter(({ as }) => as === "classes"),
-    once: ({ op }, facts) => facts.steps[op.step].line,
+    once: ({ op }, facts) => lineOfCandidate(op, facts),
     say: wrongClassAxis,
   }),
   diagnosis({
     kind: "axes_confused",
     severity: "warning",
     of: (facts) => axesOf(facts).uses.filter(({ as, op }) => as === "rows" && op.inputs.length > 1),
-    once: ({ op }, facts) => facts.steps[op.step].line,
+    once: ({ op }, facts) => lineOfCandidate(op, facts),
     say: wrongRowOrder,
   }),
   diagnosis({
@@ -47,7 +47,7 @@ export const FINDINGS: DiagnosisRow[] = [
           { op, x: table, table: x },
         ];
       }),
-    once: ({ op }, facts) => facts.steps[op.step].line,
+    once: ({ op }, facts) => lineOfCandidate(op, facts),
     say: wrongPositionAxis,
   }),
 ];

@@ -3,7 +3,7 @@
  * nothing raises. The same where one choice among all elements is compared with one label for each row.
  */
 
-import { lineOfCandidate, diagnosis, madeBefore, nameTextOfFact, operationName } from "../diagnosis.ts";
+import { diagnosis, lineOfCandidate, madeBefore, nameTextOfFact, operationName } from "../diagnosis.ts";
 import type { Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
 import { tupleText } from "../../trace/format.ts";
 

@@ -86,9 +86,7 @@ function comparisonOf(facts: RunFacts, ops: Operation[], steps: number[]): Compa
  * are others, where the memory is written later, and where the tensor comes from another one without a call of its own.
  */
 function sourceOfCalls(facts: RunFacts, uid: string, other: string): string | null {
-  const { edgesInto } = facts.dataflow;
-  const seen = new Set([uid]);
-  for (const tensor of seen) for (const { from } of edgesInto.get(tensor) ?? []) seen.add(from);
+  const seen = facts.dataflow.ancestors([uid]);
   if (seen.has(other)) return null;
   const calls = [...moduleCallsOf(facts.opened).calls.values()].filter(
     ({ within, outputs }) => within === null && outputs.some((output) => seen.has(output)),

@@ -1,13 +1,24 @@
 /** A backward after the loop whose losses it was for: only the last batch of each round trains. */
 
-import { codeFact } from "../diagnosis.ts";
-import type { BackwardCall, Diagnosis, DiagnosisRow, Operation, RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, type BackwardCall, type Diagnosis, type Operation, type RunFacts } from "../diagnosis.ts";
 import { reachableNodes } from "../facts/graph_walk.ts";
 import { methodCalls, pathText, receiver } from "../../syntax/expressions.ts";
 import { assignments, bareExpression } from "../../syntax/statements.ts";
+import { groupBy } from "../../trace/multimap.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "loss_of_last_batch", severity: "warning", diagnose: diagnoseLossOfLastBatch },
+export const FINDINGS = [
+  diagnosis({
+    kind: "loss_of_last_batch",
+    severity: "warning",
+    when: ({ optimizers }) => optimizers.some(({ steps }) => steps.length),
+    of: ({ backwardCalls }) => groupBy(backwardCalls, ({ stmt }) => stmt),
+    /** Of one statement; nothing where it is meant once. */
+    say: (facts, calls) => {
+      const lost = calls.flatMap((call) => lastLossOf(facts, call) ?? []);
+      const count = lost.reduce((sum, { dropped }) => sum + dropped.length, 0);
+      return lost.length === calls.length ? diagnosisOf(facts, lost[0], count) : null;
+    },
+  }),
 ];
 
 const MIN_DROPPED = 2;
@@ -18,21 +29,6 @@ interface LastLoss {
   call: BackwardCall;
   last: Operation;
   dropped: Operation[];
-}
-
-function diagnoseLossOfLastBatch(facts: RunFacts): Diagnosis[] {
-  if (!facts.optimizers.some(({ steps }) => steps.length)) return [];
-  /** by the statement that runs backward; null where it is meant once */
-  const byStatement = new Map<number | null, { first: LastLoss; count: number } | null>();
-  for (const call of facts.backwardCalls) {
-    const known = byStatement.get(call.stmt);
-    if (known === null) continue;
-    const lost = lastLossOf(facts, call);
-    if (!lost) byStatement.set(call.stmt, null);
-    else if (known) known.count += lost.dropped.length;
-    else byStatement.set(call.stmt, { first: lost, count: lost.dropped.length });
-  }
-  return [...byStatement.values()].flatMap((found) => (found ? [diagnosisOf(facts, found.first, found.count)] : []));
 }
 
 /**

@@ -3,8 +3,8 @@
  * do weights that are computed from that number.
  */
 
-import { codeFact, diagnosis, operationName } from "../diagnosis.ts";
-import type { Diagnosis, DiagnosisRow, Operation, RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, lineOfCandidate, operationName } from "../diagnosis.ts";
+import type { Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
 import { axesOf } from "../facts/axes.ts";
 import { numel } from "../../trace/reads.ts";
 import { shapeOf } from "./attentions.ts";
@@ -18,12 +18,12 @@ const MEAN_OF_SAMPLES = /^(?:cross_entropy_loss|nll_loss\w*|binary_cross_entropy
 const CURVED = /^(?:exp|pow|log|sigmoid)$/;
 const MAX_NUMBERS = 16;
 
-export const FINDINGS: DiagnosisRow[] = [
+export const FINDINGS = [
   diagnosis({
     kind: "loss_times_mask",
     severity: "warning",
     of: (facts) => facts.scan.operationsNamed(MEETING).filter(({ step }) => !facts.isInsideBackward(step)),
-    once: ({ step }, facts) => facts.steps[step].line,
+    once: lineOfCandidate,
     say: (facts, op) => {
       if (op.inputs.length < 2) return null;
       const loss = op.inputs.find((uid) => !shapeOf(facts, uid).length && facts.scan.initialFields(uid)?.requires_grad);
@@ -41,7 +41,7 @@ export const FINDINGS: DiagnosisRow[] = [
     kind: "loss_times_mask",
     severity: "warning",
     of: (facts) => facts.scan.operationsNamed(/^mul$/).filter(({ step }) => !facts.isInsideBackward(step)),
-    once: ({ step }, facts) => facts.steps[step].line,
+    once: lineOfCandidate,
     /** A factor of a mean over samples that is made of that mean, and not in proportion, as the focal loss's. */
     say: (facts, op) => {
       const [a, b] = op.inputs;

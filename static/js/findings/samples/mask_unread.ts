@@ -1,6 +1,6 @@
 /** A mask that a function computes, or is given, and never reads: what it was to switch off takes part. */
 
-import { codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, type Diagnosis, type NameBinding, type RunFacts } from "../diagnosis.ts";
 import { isReadAfter } from "./batch_part_unread.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { numbersOfTensor } from "../facts/tensor_values.ts";
@@ -8,7 +8,6 @@ import { calleePath, callsIn } from "../../syntax/expressions.ts";
 import { nameUses } from "../../syntax/name_uses.ts";
 import { assignments, functionAround, statementsAround } from "../../syntax/statements.ts";
 import { statementTrees } from "../../syntax/tree.ts";
-import type { NameBinding } from "../facts/scan.ts";
 
 export const FINDINGS = [
   diagnosis({

@@ -1,14 +1,7 @@
 /** An average of averages of batches that are not of one size: the smaller batch counts as much as the larger. */
 
-import {
-  lineOfCandidate,
-  codeFact,
-  diagnosis,
-  operationName,
-  type Link,
-  type Operation,
-  type RunFacts,
-} from "../diagnosis.ts";
+import { codeFact, diagnosis, lineOfCandidate, operationName } from "../diagnosis.ts";
+import type { Link, Operation, RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
 import {
   calleeName,

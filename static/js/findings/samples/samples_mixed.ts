@@ -2,7 +2,7 @@
  * Probabilities that a softmax formed down the batch, and that are then read as those of the classes of each sample.
  */
 
-import { lineOfCandidate, codeFact, diagnosis, operationName } from "../diagnosis.ts";
+import { codeFact, diagnosis, lineOfCandidate, operationName } from "../diagnosis.ts";
 import type { Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
 import { sumsAlong } from "../facts/tensor_values.ts";
 import {

@@ -3,17 +3,17 @@
  * samples mix as moments do.
  */
 
-import { codeFact, diagnosis, operationName } from "../diagnosis.ts";
-import type { Diagnosis, DiagnosisRow, Operation, RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, lineOfCandidate, operationName } from "../diagnosis.ts";
+import type { Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
 import { axesOf, isSameAxis, RECURRENT, sizeOfAxis, originFactorsOf, type Axis, type AxisUse } from "../facts/axes.ts";
 import { attentionsOf, isSelfAttention } from "./attentions.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
+export const FINDINGS = [
   diagnosis({
     kind: "samples_mixed",
     severity: "warning",
     of: (facts) => [...recurrences(facts), ...attended(facts)],
-    once: ({ op }, facts) => facts.steps[op.step].line,
+    once: ({ op }, facts) => lineOfCandidate(op, facts),
     say: (facts, sequence) => {
       const readers = readersBySample(facts, sequence);
       return readers && diagnosisOf(facts, sequence, readers);
@@ -22,7 +22,7 @@ export const FINDINGS: DiagnosisRow[] = [
 ];
 
 /** an operation that lets what lies along one axis of its input depend on one another, and the other axis of data */
-interface Sequence {
+interface SequenceOperation {
   op: Operation;
   /** what it ran over, and the parameter that weighs it */
   input: string;
@@ -31,7 +31,7 @@ interface Sequence {
   other: Axis;
 }
 
-function recurrences(facts: RunFacts): Sequence[] {
+function recurrences(facts: RunFacts): SequenceOperation[] {
   return axesOf(facts).uses.flatMap(({ op, uid, axis, as }) => {
     if (as !== "sequence" || !op.requires_grad.some(Boolean)) return [];
     const [first, second] = axesOf(facts).of(uid);
@@ -41,7 +41,7 @@ function recurrences(facts: RunFacts): Sequence[] {
   });
 }
 
-function attended(facts: RunFacts): Sequence[] {
+function attended(facts: RunFacts): SequenceOperation[] {
   return attentionsOf(facts).flatMap((attention) => {
     const { op, keys: along, weights } = attention;
     const factors = dataFactors(axesOf(facts).of(weights));
@@ -69,7 +69,7 @@ function dataFactors(axes: Axis[]) {
 }
 
 /** Where the other axis is given up, and what then takes each place along the sequence for a sample. */
-function readersBySample(facts: RunFacts, { op, along, other }: Sequence) {
+function readersBySample(facts: RunFacts, { op, along, other }: SequenceOperation) {
   const axes = axesOf(facts);
   for (const use of axes.uses) {
     if (use.op.step < op.step || (use.as !== "features" && !isLossOfRows(use))) continue;
@@ -96,7 +96,7 @@ function isAfter(facts: RunFacts, op: Operation, dropped: Operation) {
 
 function diagnosisOf(
   facts: RunFacts,
-  { op, input, weight, along, other }: Sequence,
+  { op, input, weight, along, other }: SequenceOperation,
   { dropped, reader }: { dropped: Operation; reader: Operation },
 ): Diagnosis {
   const isRecurrent = RECURRENT.test(operationName(op.name));

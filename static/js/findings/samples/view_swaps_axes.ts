@@ -3,8 +3,8 @@
  * rows for one.
  */
 
-import { codeFact, diagnosis, operationName } from "../diagnosis.ts";
-import type { DiagnosisRow, Fix, Operation, RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, lineOfCandidate, operationName } from "../diagnosis.ts";
+import type { Fix, Operation, RunFacts } from "../diagnosis.ts";
 import { axesOf, isKnown, isParameterAxis, sizeOfAxis, originFactorsOf, type AxisUse } from "../facts/axes.ts";
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
 import { calleeName, callsIn, isTorchMember, receiver } from "../../syntax/expressions.ts";
@@ -21,7 +21,7 @@ interface AxisMixing {
 
 const VIEW = /^(?:view|reshape|_unsafe_view)$/;
 
-export const FINDINGS: DiagnosisRow[] = [
+export const FINDINGS = [
   diagnosis({
     kind: "view_swaps_axes",
     severity: "warning",
@@ -56,7 +56,7 @@ export const FINDINGS: DiagnosisRow[] = [
       const isOther = ({ step }: Operation) => !facts.steps[step].visit && !mixed.has(facts.steps[step].line);
       return facts.scan.operationsNamed(VIEW).filter((op) => isOther(op) && viewMethodName(facts, op));
     },
-    once: ({ step }, facts) => facts.steps[step].line,
+    once: lineOfCandidate,
     /** A view to the same sizes in another order, whatever reads it. */
     say: (facts, op) => {
       const [sizes, swapped] = shapesOf(facts, op).map((shape) => shape.filter((size) => size > 1));

@@ -1,6 +1,6 @@
 /** An optimizer that got nothing because the generator of parameters had been gone through before. */
 
-import { codeFact, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { codeFact, declareErrorDiagnosis, type RunFacts } from "../diagnosis.ts";
 import { callArgument, callsIn, calleeName, calleePath } from "../../syntax/expressions.ts";
 import { nameUses } from "../../syntax/name_uses.ts";
 import { singleAssignment } from "../../syntax/statements.ts";
@@ -8,32 +8,32 @@ import type { SyntaxNode } from "../../syntax/tree.ts";
 
 const GENERATOR_MAKERS = new Set(["builtins.filter", "builtins.map", "builtins.iter", "itertools.chain"]);
 
-export function diagnoseExhaustedParameters(facts: RunFacts): Diagnosis[] {
-  if (!facts.error?.message.includes("empty parameter list")) return [];
-  const step = facts.errorStep;
-  const [generator] = callsIn(facts.syntax(step)).flatMap((call) => {
-    const params = callArgument(call, "params", 0);
-    return (params?.kind === "Name" && exhaustedGeneratorSteps(facts, String(params.value), step)) || [];
-  });
-  if (!generator) return [];
-  const { name, made, used } = generator;
-  const x = codeFact(name);
-  return [
-    {
-      variant: "exhausted",
-      severity: "error",
-      cause: used,
-      chain: [
-        [made, "made"],
-        [used, "read"],
-        [step, "none"],
-      ],
-      facts: { x, made: facts.steps[made].line, effect: facts.steps[step].line },
-      fixes: [["list_parameters", {}, made]],
-      explainsError: true,
+export const FINDINGS = [
+  declareErrorDiagnosis({
+    kind: "parameter_detached",
+    lookedFor: "cut",
+    message: /empty parameter list/,
+    say: (facts, step) => {
+      const [generator] = callsIn(facts.syntax(step)).flatMap((call) => {
+        const params = callArgument(call, "params", 0);
+        return (params?.kind === "Name" && exhaustedGeneratorSteps(facts, String(params.value), step)) || [];
+      });
+      if (!generator) return null;
+      const { name, made, used } = generator;
+      return {
+        variant: "exhausted",
+        cause: used,
+        chain: [
+          [made, "made"],
+          [used, "read"],
+          [step, "none"],
+        ],
+        facts: { x: codeFact(name), made: facts.steps[made].line, effect: facts.steps[step].line },
+        fixes: [["list_parameters", {}, made]],
+      };
     },
-  ];
-}
+  }),
+];
 
 /** The frame of a step and, for a variable of a function around it, those that called it. */
 function framesOfVariable(facts: RunFacts, name: string, step: number) {

@@ -7,7 +7,6 @@ import { gradNameOf, nameTextOfFact } from "../diagnosis.ts";
 import type { Diagnosis, DiagnosisRow, Fact, Facts, RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { gradientLedgers } from "../account/gradient_ledger.ts";
-import { gradientTensors } from "../facts/gradient_tensors.ts";
 import { misdirectedOptimizers } from "./optimizer_misses.ts";
 import { modulePath, modulesAround, outermostModuleWithout } from "./training_facts.ts";
 
@@ -157,7 +156,7 @@ function unoptimizedParameters(facts: RunFacts): UnoptimizedParameter[] {
 
 /** Whether the operations of a step take a gradient. */
 function readsGradient(facts: RunFacts, step: number) {
-  const gradients = gradientTensors(facts);
+  const gradients = facts.gradientTensors;
   return facts.opsAt(step).some(({ inputs }) => inputs.some((input) => gradients.has(input)));
 }
 
@@ -233,10 +232,7 @@ function averageDiagnosis(
   written: number,
   names: Facts,
 ): Diagnosis {
-  const use = facts.steps.findIndex((_, i) =>
-    facts.opsAt(i).some(({ inputs, grad_mode }) => grad_mode && inputs.includes(uid)),
-  );
-  const used = facts.place(use < 0 ? added : use);
+  const used = facts.usesOf(uid).find(({ grad_mode }) => grad_mode)?.step ?? added;
   const move = { ...names, code: facts.statementFact(written) };
   return {
     variant: "average",

@@ -24,7 +24,7 @@ export const misdirectedOptimizers = memoizePerRun((facts: RunFacts): Misdirecte
   );
   const ownedParameters = new Set([...parametersByOptimizer.values()].flat());
   const grads = facts.eventsOfKind("grad_accumulated");
-  const unownedGrads = grads.filter(({ tensor }) => !ownedParameters.has(tensor) && isParameter(facts, tensor));
+  const unownedGrads = grads.filter(({ tensor }) => !ownedParameters.has(tensor) && facts.isParameter(tensor));
   const isWritten = unownedGrads.some(({ tensor, step }) =>
     facts.writesOf(facts.tensor(tensor, step)?.storage).some((write) => write.step > step),
   );
@@ -40,10 +40,6 @@ export const misdirectedOptimizers = memoizePerRun((facts: RunFacts): Misdirecte
   });
 });
 
-function isParameter(facts: RunFacts, uid: string) {
-  return facts.isParameter(uid);
-}
-
 /** Whether some of both are of one shape: a copy of a module, or a module made again. */
 function haveCommonShape(facts: RunFacts, held: string[], trained: string[], step: number) {
   const shapes = new Set(held.map((uid) => String(facts.tensor(uid, step)?.shape)));
@@ -58,42 +54,40 @@ function isNameGivenAway(facts: RunFacts, held: string[], trained: string[]) {
   );
 }
 
-export function diagnoseParametersMissedByOptimizer(facts: RunFacts): Diagnosis[] {
-  return misdirectedOptimizers(facts).map((miss) => {
-    const [uid] = miss.trained;
-    const ownerUid = facts.index.moduleOfTensor.get(uid) ?? uid;
-    const creationStep = Math.max(facts.birthStep(uid), facts.birthStep(ownerUid));
-    const causeStep = creationStep > miss.made ? firstNamingStep(facts, ownerUid, creationStep) : miss.made;
-    const x = facts.nameFact(uid, miss.grad);
-    const held = facts.nameFact(outermostModuleWithout(facts, miss.held[0], miss.trained), miss.step);
-    const isMadeLater = creationStep > miss.made;
-    const isAnew = isMadeLater && isMadeForEachStep(facts, miss);
-    const optimizerName = facts.nameFact(miss.optimizer, miss.step);
-    const findingFacts = {
-      x,
-      optimizer: optimizerName,
-      module: facts.nameFact(ownerUid, miss.grad),
-      held,
-      held_name: nameTextOfFact(held),
-      n: miss.trained.length,
-      made: facts.steps[miss.made].line,
-      step: facts.steps[miss.step].line,
-    };
-    return {
-      variant: isAnew ? "made_anew" : isMadeLater ? "not_given" : "others_given",
-      cause: causeStep,
-      chain: [
-        [miss.made, "made", [miss.optimizer], { x: optimizerName }],
-        isMadeLater && [causeStep, "moved", [uid]],
-        [miss.grad, "gradient", [uid]],
-        [miss.step, "none", [miss.optimizer]],
-      ],
-      names: [x, optimizerName, ...(isAnew ? [findingFacts.module, held] : [])],
-      facts: { ...findingFacts },
-      concerns: [...miss.held, ...miss.trained],
-      fixes: isAnew ? [] : optimizerFixes(facts, miss.made, ownerUid, isMadeLater ? causeStep : null, miss.grad),
-    };
-  });
+export function parametersMissedByOptimizer(facts: RunFacts, miss: MisdirectedOptimizer): Diagnosis {
+  const [uid] = miss.trained;
+  const ownerUid = facts.index.moduleOfTensor.get(uid) ?? uid;
+  const creationStep = Math.max(facts.birthStep(uid), facts.birthStep(ownerUid));
+  const causeStep = creationStep > miss.made ? firstNamingStep(facts, ownerUid, creationStep) : miss.made;
+  const x = facts.nameFact(uid, miss.grad);
+  const held = facts.nameFact(outermostModuleWithout(facts, miss.held[0], miss.trained), miss.step);
+  const isMadeLater = creationStep > miss.made;
+  const isAnew = isMadeLater && isMadeForEachStep(facts, miss);
+  const optimizerName = facts.nameFact(miss.optimizer, miss.step);
+  const findingFacts = {
+    x,
+    optimizer: optimizerName,
+    module: facts.nameFact(ownerUid, miss.grad),
+    held,
+    held_name: nameTextOfFact(held),
+    n: miss.trained.length,
+    made: facts.steps[miss.made].line,
+    step: facts.steps[miss.step].line,
+  };
+  return {
+    variant: isAnew ? "made_anew" : isMadeLater ? "not_given" : "others_given",
+    cause: causeStep,
+    chain: [
+      [miss.made, "made", [miss.optimizer], { x: optimizerName }],
+      isMadeLater && [causeStep, "moved", [uid]],
+      [miss.grad, "gradient", [uid]],
+      [miss.step, "none", [miss.optimizer]],
+    ],
+    names: [x, optimizerName, ...(isAnew ? [findingFacts.module, held] : [])],
+    facts: findingFacts,
+    concerns: [...miss.held, ...miss.trained],
+    fixes: isAnew ? [] : optimizerFixes(facts, miss.made, ownerUid, isMadeLater ? causeStep : null, miss.grad),
+  };
 }
 
 /** Whether what gets the gradients is made again for every step of the optimizer: moving it would train nothing. */

@@ -12,7 +12,8 @@ import {
   LOOM_SLOT_HEIGHT,
 } from "./loom_sizes.ts";
 import { CHARACTER_WIDTH_EM, textWidth } from "../text/metrics.ts";
-import type { LoomRows, GraphNode } from "./run_row.ts";
+import type { NodeFacts } from "../../trace/trace_index.ts";
+import type { LoomRows } from "./run_row.ts";
 import type { LoomPlan, NodeDot } from "./loom_plan.ts";
 
 /** `Addmm` for `AddmmBackward0`. */
@@ -24,7 +25,7 @@ export function shortNodeName(name: string) {
 }
 
 /** `isInline`: the node's slots stand in its line. */
-export function addNodeDot(plan: LoomPlan, node: GraphNode, y: number, r: number, isInline: boolean): NodeDot {
+export function addNodeDot(plan: LoomPlan, node: NodeFacts, y: number, r: number, isInline: boolean): NodeDot {
   const slots = new Map(
     node.slots.map((slot, k) => [
       slot,
@@ -50,7 +51,7 @@ export function addNodeDot(plan: LoomPlan, node: GraphNode, y: number, r: number
 }
 
 /** AccumulateGrad stands in its leaf's row: one place for all that ever lead there. */
-export function addLeafDot(plan: LoomPlan, node: GraphNode, r: number, rowDots: NodeDot[]): boolean {
+export function addLeafDot(plan: LoomPlan, node: NodeFacts, r: number, rowDots: NodeDot[]): boolean {
   const leafRow = plan.handleRows.get(node.variable ?? "");
   if (!leafRow) return false;
   const dot = addNodeDot(plan, node, leafRow.cy, leafRow.row, false);
@@ -71,7 +72,7 @@ export function estimateLoomGraphWidth(runRows: LoomRows, maxWidth: number, stac
     for (const edge of node.next) if (edge && rank.has(edge[0])) last.set(edge[0], rank.get(uid) ?? 0);
   let nameWidth = 0;
   for (const [k, uid] of order.entries()) {
-    const node = runRows.nodes.get(uid) as GraphNode;
+    const node = runRows.nodes.get(uid) as NodeFacts;
     lanes.allocateLane(k, Math.max(k, last.get(uid) ?? k));
     nameWidth = Math.max(nameWidth, textWidth(shortNodeName(node.name), 11.5) * BOLD_WIDTH_FACTOR + 90);
     for (const slot of node.slots) nameWidth = Math.max(nameWidth, textWidth(`${slot} = name @ v0`, 10.5));
@@ -147,12 +148,10 @@ export function layoutLoomGraph(plan: LoomPlan, maxWidth: number | null) {
         plan.edges.push({
           key: `${uid}:${k}`,
           from: uid,
-          to: edge[0],
           x0: from.x,
           y0: from.y,
           x1: to.x,
           y1: to.y,
-          row: from.row,
         });
         if (trunks.has(to.group)) return;
         trunks.add(to.group);

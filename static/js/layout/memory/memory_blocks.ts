@@ -60,7 +60,7 @@ function addFormerName(memoryStep: MemoryStep, block: RowBlock, uid: string): bo
   if (handle?.kind !== "tensor" || !handle.leaf || !handle.requires_grad || !firstName?.main) return false;
   if (memoryStep.names.tags.has(uid) || !memoryStep.firstNames.formerNames.has(firstName.key)) return false;
   block.former = { rank: firstName.rank, section: firstName.section };
-  block.purpose = { foldKind: "unnamed", words: "oldName", name: firstName.path };
+  block.purpose = { foldKind: "unnamed", labelKey: "oldName", name: firstName.path };
   showHandleFirst(block, uid);
   return true;
 }

@@ -112,7 +112,9 @@ function frameHeadingItem(memoryStep: MemoryStep, uid: string, key: string): Hea
 
 /** One that is in a `.grad` has arrived. */
 function isGradientInFlight({ owners }: MemoryStep, { purpose, uids }: RowBlock) {
-  return (purpose?.words === "gradient" || purpose?.words === "gradientFor") && !uids.some((uid) => owners.has(uid));
+  return (
+    (purpose?.labelKey === "gradient" || purpose?.labelKey === "gradientFor") && !uids.some((uid) => owners.has(uid))
+  );
 }
 
 /** At the foot: what has no name. */

@@ -73,7 +73,7 @@ export function layoutMemoryPane(
   const focus = touchedMemoryRects(placed, columns);
   return {
     height,
-    ...anchors,
+    anchors,
     focus,
     still: places !== null,
     columns,

@@ -36,7 +36,7 @@ export interface RowBlock {
 export interface UnnamedStoragePurpose {
   foldKind: "flight" | "kept" | "unnamed";
   /** what is said of `name`; null where that says it alone */
-  words: "gradientFor" | "oldName" | "gradientOfName" | "keptBy" | "madeBy" | "gradient" | null;
+  labelKey: "gradientFor" | "oldName" | "gradientOfName" | "keptBy" | "madeBy" | "gradient" | null;
   name: string;
   /** the handle that has the gradient's shape */
   gradient?: string;
@@ -175,7 +175,6 @@ export interface HandleLine {
 
 interface CounterGroup {
   counter: string | null;
-  key: string;
   y: number;
   h: number;
   uids: string[];
@@ -196,7 +195,7 @@ export interface RowLayout {
 }
 
 /** tiny: the node and the version alone */
-export type PinWords = "long" | "short" | "tiny";
+export type PinTextLength = "long" | "short" | "tiny";
 
 /** from the row's corner */
 export interface PlacedPin {
@@ -204,7 +203,7 @@ export interface PlacedPin {
   /** torch's name of what the node keeps, where it keeps this memory more than once */
   slot: string;
   /** how many of its words there is room for */
-  words: PinWords;
+  textLength: PinTextLength;
   x: number;
   y: number;
   w: number;

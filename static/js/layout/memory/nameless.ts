@@ -17,20 +17,20 @@ export function createUnnamedStoragePurposeFinder(memoryStep: MemoryStep): (bloc
       const { to, shape, arrived: hasArrived } = gradientOnWay;
       const gradient = block.uids.find((uid) => hasShape(memoryStep.entities.get(uid), shape));
       const foldKind = hasArrived ? "unnamed" : "flight";
-      if (!to) return { foldKind, words: "gradient", name: "", gradient };
-      return { foldKind, words: "gradientFor", name: gradientTargetName(memoryStep, to), gradient };
+      if (!to) return { foldKind, labelKey: "gradient", name: "", gradient };
+      return { foldKind, labelKey: "gradientFor", name: gradientTargetName(memoryStep, to), gradient };
     }
     const ownerUid = block.uids.map((uid) => memoryStep.owners.get(uid)).find((uid) => uid !== undefined);
     if (ownerUid)
-      return { foldKind: "flight", words: "gradientOfName", name: nameInSentences(memoryStep, ownerUid) ?? "" };
+      return { foldKind: "flight", labelKey: "gradientOfName", name: nameInSentences(memoryStep, ownerUid) ?? "" };
     const [pin] = block.pins;
-    if (pin) return { foldKind: "kept", words: "keptBy", name: nodeDisplayName(memoryStep, pin.node) };
+    if (pin) return { foldKind: "kept", labelKey: "keptBy", name: nodeDisplayName(memoryStep, pin.node) };
     for (const uid of block.uids) {
       const handle = memoryStep.entities.get(uid);
       if (isHandle(handle) && handle.grad_fn)
-        return { foldKind: "unnamed", words: "madeBy", name: nodeDisplayName(memoryStep, handle.grad_fn) };
+        return { foldKind: "unnamed", labelKey: "madeBy", name: nodeDisplayName(memoryStep, handle.grad_fn) };
     }
-    return { foldKind: "unnamed", words: null, name: "" };
+    return { foldKind: "unnamed", labelKey: null, name: "" };
   };
 }
 

@@ -8,7 +8,7 @@ import type { OpenTrace } from "../../trace/state.ts";
 import type { Slot } from "../../trace/wire.ts";
 import type { MemoryColumns } from "./memory_columns.ts";
 import type { MemoryStep } from "./memory_step.ts";
-import type { PinWords, StoragePin, RowLayout, RowBlock, PlacedPins, BreakingWrite } from "./memory_parts.ts";
+import type { PinTextLength, StoragePin, RowLayout, RowBlock, PlacedPins, BreakingWrite } from "./memory_parts.ts";
 
 const MAX_PIN_DOTS = 3;
 /** Of a pin with words. */
@@ -64,7 +64,7 @@ function pinsAboveStrip(
       flow.pins.push({
         pin,
         slot: slotInWords(pin, list),
-        words: words ?? "tiny",
+        textLength: words ?? "tiny",
         x: flow.end,
         y,
         w,
@@ -73,7 +73,7 @@ function pinsAboveStrip(
       });
       flow.end += w + 4;
     } else if (pin.broken) {
-      flow.pins.push({ pin, slot: "", words: "tiny", x: flow.end, y: y + 4, w: 9, h: 9, dot: true });
+      flow.pins.push({ pin, slot: "", textLength: "tiny", x: flow.end, y: y + 4, w: 9, h: 9, dot: true });
       flow.end += PIN_DOT_WIDTH;
     } else flow.more.push(pin);
   });
@@ -98,7 +98,7 @@ function pinsAtStripEnd(
       flow.more.push(pin);
       continue;
     }
-    flow.pins.push({ pin, slot: "", words: "tiny", x, y: layout.top + 3, w: 9, h: 9, dot: true });
+    flow.pins.push({ pin, slot: "", textLength: "tiny", x, y: layout.top + 3, w: 9, h: 9, dot: true });
     x += 11;
   }
   flow.moreX = x;
@@ -106,7 +106,7 @@ function pinsAtStripEnd(
   return flow;
 }
 
-function rowPinWidth(memoryStep: MemoryStep, pin: StoragePin, list: StoragePin[], words: PinWords) {
+function rowPinWidth(memoryStep: MemoryStep, pin: StoragePin, list: StoragePin[], words: PinTextLength) {
   const { node, broken, saved } = pin;
   const name =
     memoryStep.model.nodeNames.get(node) ??

@@ -65,7 +65,7 @@ function rowPinMark({ facts, layout, columns }: RowDrawing, placed: PlacedPin) {
     h("g", { key: "head", class: "pin-head" }, [
       h("rect", { x, y: top, width: w, height, rx: saved.state === "changed" ? 2 : height / 2 }),
       !dot &&
-        textMark(pin.broken && placed.words !== "tiny" ? "alarm" : null, x + w / 2, top + 12.6, text, {
+        textMark(pin.broken && placed.textLength !== "tiny" ? "alarm" : null, x + w / 2, top + 12.6, text, {
           size: FONT_SIZES.small,
         }),
     ]),
@@ -74,7 +74,7 @@ function rowPinMark({ facts, layout, columns }: RowDrawing, placed: PlacedPin) {
 }
 
 /** Who keeps the cells for backward, or what is wrong with them. */
-function pinText({ labels, nodeName, snap }: RenderContext, { pin, slot, words, w }: PlacedPin) {
+function pinText({ labels, nodeName, snap }: RenderContext, { pin, slot, textLength: words, w }: PlacedPin) {
   const { node, saved, broken } = pin;
   const name = nodeName(node);
   const version = `${saved.expected ?? "?"}`;

@@ -13,7 +13,6 @@ import { weakMemoize } from "../../trace/weak_memoize.ts";
 /** Norms of several parameters together. NaN: not known; null: there was none. */
 export interface ParameterRunSummary {
   uids: string[];
-  numbers: number;
   learning: number;
   /** the worst, and how many have it */
   worst: LearningState;
@@ -82,7 +81,6 @@ class ParameterRunSummaries {
     const { ofTensor } = severitiesOf(this.opened);
     return {
       uids: own,
-      numbers: moments.reduce((sum, { row }) => sum + row.numbers, 0),
       learning: moments.filter(({ learns }) => learns === "updated").length,
       worst: worst.learns,
       worstCount: moments.filter(({ learns }) => learns === worst.learns).length,
@@ -103,12 +101,12 @@ class ParameterRunSummaries {
       const members = this.opened.trace.rounds?.rows[place as number]?.tensors ?? [];
       const isWhole = members.every((uid) => uids.includes(uid)) && this.account.isJointWhole(members[0]);
       if (isWhole) return this.rounds.map((n) => this.recordedNorm(place as number, column, n));
-      return this.sum(members.filter((uid) => uids.includes(uid)).map((uid) => this.seriesOf(uid)[column]));
+      return this.combinedNorms(members.filter((uid) => uids.includes(uid)).map((uid) => this.seriesOf(uid)[column]));
     });
-    return this.sum([...alone, ...grouped]);
+    return this.combinedNorms([...alone, ...grouped]);
   }
 
-  sum(lists: (number | null)[][]): (number | null)[] {
+  combinedNorms(lists: (number | null)[][]): (number | null)[] {
     return this.rounds.map((_, k) => normOfAll(lists.map((values) => values[k])));
   }
 

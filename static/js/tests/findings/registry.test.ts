@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { findingRegistries } from "../../../finding_registry.mjs";
 import { DIAGNOSES } from "../../findings/registry.ts";
-import { findingLocale } from "../../findings/words.ts";
+import { findingLocale } from "../../findings/locale.ts";
 
 test("the tables of findings are those of the folder", () => {
   for (const [path, text] of findingRegistries()) assert.equal(readFileSync(path, "utf8"), text, path);

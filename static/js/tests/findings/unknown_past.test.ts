@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { explainTrace } from "../../findings/explain.ts";
 import { findingText } from "../../findings/finding_text.ts";
-import { findingLocale } from "../../findings/words.ts";
+import { findingLocale } from "../../findings/locale.ts";
 import { captionNotesOfStep } from "../../captions/notes.ts";
 import { openTrace } from "../../trace/state.ts";
 import { bare } from "../bare.ts";
