@@ -1,4 +1,4 @@
-# padding_takes_part at 9: targets
+# padding_takes_part at 9: 
 import torch
 from torch import nn
 

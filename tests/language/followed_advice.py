@@ -385,6 +385,33 @@ BY_HAND: dict[str, tuple[str, Edits]] = {
             ("    return kept", "    handle.remove()\n    return kept"),
         ),
     ),
+    "padding_takes_part.mean": (
+        "silent/mean_over_the_padding",
+        (
+            (
+                "    pooled = embed(tokens).mean(dim=1)\n",
+                "    kept = (tokens != 0).unsqueeze(-1)\n    pooled = (embed(tokens) * kept).sum(1) / kept.sum(1)\n",
+            ),
+        ),
+    ),
+    "padding_takes_part.last": (
+        "silent/last_position_of_padded_texts",
+        (("states[-1]", "states[(tokens != 0).sum(0) - 1, torch.arange(4)]"),),
+    ),
+    "padding_takes_part.state": (
+        "silent/last_state_of_padded_texts",
+        (
+            (
+                "self.cell(self.embed(tokens))",
+                "self.cell(nn.utils.rnn.pack_padded_sequence(self.embed(tokens), (tokens != 0).sum(1), batch_first=True))",
+            ),
+        ),
+    ),
+    "rate_jumps.cosine": ("silent/cosine_shorter_than_the_training", (("T_max=epochs", "T_max=12"),)),
+    "layers_start_equal.units": (
+        "silent/weights_of_one_constant",
+        (("nn.init.constant_(layer.weight, 0.1)", "nn.init.xavier_uniform_(layer.weight)"),),
+    ),
     "eval_trains": (
         "silent/validation_trains_too",
         (
@@ -614,6 +641,7 @@ OFFERED: dict[str, str] = {
     "result_unused.detach": "silent/hidden_detached_for_nothing",
     "result_unused.method": "silent/masked_fill_for_nothing",
     "result_unused.not_called": "silent/eval_without_parentheses",
+    "same_module.frozen": "silent/teacher_that_freezes_its_student",
     "same_module.list": "silent/second_name_in_a_list",
     "same_module.module": "silent/second_name_in_a_method",
     "same_module.state_dict": "silent/best_weights",
@@ -669,6 +697,49 @@ OFFERED: dict[str, str] = {
 """Programs of tests/examples for which a fix is offered: its edit follows the sentence."""
 
 OWN_PROGRAMS: dict[str, tuple[str, Edits]] = {
+    "padding_takes_part.loss": (
+        "embed, out = nn.Embedding(9, 4, padding_idx=0), nn.Linear(4, 9)\n"
+        "tokens = torch.tensor([[4, 2, 7, 5], [3, 8, 0, 0]])\n"
+        "scores = out(embed(tokens[:, :-1])).flatten(0, 1)\n"
+        "loss = nn.functional.cross_entropy(scores, tokens[:, 1:].flatten())\n"
+        "loss.backward()\n",
+        (("tokens[:, 1:].flatten())", "tokens[:, 1:].flatten(), ignore_index=0)"),),
+    ),
+    "target_is_given": (
+        "embed, out = nn.Embedding(9, 4), nn.Linear(4, 9)\n"
+        "text = torch.tensor([[4, 2, 7, 5], [3, 8, 1, 6]])\n"
+        "loss = nn.functional.cross_entropy(out(embed(text)).flatten(0, 1), text.flatten())\n"
+        "loss.backward()\n",
+        (("embed(text)", "embed(text[:, :-1])"), ("text.flatten()", "text[:, 1:].flatten()")),
+    ),
+    "relu_before_loss": (
+        "net = nn.Linear(4, 3)\n"
+        "scores = torch.relu(net(torch.randn(6, 4)))\n"
+        "loss = nn.functional.cross_entropy(scores, torch.randint(0, 3, (6,)))\n"
+        "loss.backward()\n",
+        (("torch.relu(net(torch.randn(6, 4)))", "net(torch.randn(6, 4))"),),
+    ),
+    "scheduler_idle": (
+        "w = nn.Parameter(torch.ones(2))\n"
+        "opt = torch.optim.SGD([w], lr=0.1)\n"
+        "schedule = torch.optim.lr_scheduler.StepLR(opt, step_size=1)\n"
+        "for _ in range(4):\n"
+        "    opt.zero_grad()\n"
+        "    w.pow(2).sum().backward()\n"
+        "    opt.step()\n",
+        (("    opt.step()\n", "    opt.step()\n    schedule.step()\n"),),
+    ),
+    "two_shuffles": (
+        "net = nn.Linear(3, 1)\n"
+        "x, y = torch.randn(6, 3), torch.randn(6, 1)\n"
+        "seen = x[torch.randperm(6)]\n"
+        "wanted = y[torch.randperm(6)]\n"
+        "nn.functional.mse_loss(net(seen), wanted).backward()\n",
+        (
+            ("seen = x[torch.randperm(6)]", "order = torch.randperm(6)\nseen = x[order]"),
+            ("y[torch.randperm(6)]", "y[order]"),
+        ),
+    ),
     "grad_none.cut_inference": (
         "w = torch.ones(3, requires_grad=True)\n"
         "v = torch.ones(3, requires_grad=True)\n"

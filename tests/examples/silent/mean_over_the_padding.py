@@ -1,4 +1,4 @@
-# padding_takes_part at 14: texts
+# padding_takes_part at 14: 
 import torch
 from torch import nn
 

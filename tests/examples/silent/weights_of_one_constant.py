@@ -1,4 +1,4 @@
-# layers_start_equal at 8: `net[0].weight`
+# layers_start_equal at 8: `net.0.weight`
 import torch
 from torch import nn
 

@@ -20,6 +20,9 @@ export interface DataflowEdge {
 /** Operations that take a tensor's shape and none of its values. */
 export const SHAPE_ONLY_OPERATIONS = /_like$|_like\.|::new_/;
 
+/** An operation that gives each of its inputs back, in one shape. */
+const MEETS_NOTHING = /::broadcast_tensors\b/;
+
 /** The dataflow of a run. */
 export const dataflowOf = memoizePerRun((facts: RecordedRun) => new Dataflow(facts));
 
@@ -35,7 +38,8 @@ class Dataflow {
       if (SHAPE_ONLY_OPERATIONS.test(op.name) || (facts.steps[op.step].visit && !op.grad_mode)) continue;
       for (const to of op.outputs)
         for (const from of op.inputs)
-          if (from !== to) this.addEdge({ from, to, step: op.step, op, cut: cuts.get(`${from} ${to}`) ?? null });
+          if (from !== to && !(MEETS_NOTHING.test(op.name) && op.inputs.includes(to)))
+            this.addEdge({ from, to, step: op.step, op, cut: cuts.get(`${from} ${to}`) ?? null });
     }
     for (const cut of facts.eventsOfKind("path_cut"))
       if (cut.result && !facts.producingOperation(cut.result))

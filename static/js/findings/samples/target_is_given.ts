@@ -35,7 +35,7 @@ function lookupOfTargets(facts: RunFacts, { inputs: [scores, target], step }: Op
     const index = lookup.inputs[1];
     const positions = axes.of(index).flat();
     return (
-      lookup.step < step &&
+      lookup.step <= step &&
       positions.length > 1 &&
       isSameAxis(rows, positions) &&
       memoryOf(facts, index, lookup.step) === memoryOf(facts, target, step) &&

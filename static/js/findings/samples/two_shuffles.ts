@@ -52,7 +52,7 @@ function shuffledPairs(facts: RunFacts): ShuffledPair[] {
     [...byPermutation].flatMap(([permutation, ops]) => ops.map((op) => [op.outputs[0], { op, permutation }] as const)),
   );
   return facts.scan.operationsNamed(LOSS).flatMap((loss): ShuffledPair[] => {
-    const [isOfModel, hasHistory] = loss.inputs.map((uid) => facts.tensor(uid, loss.step)?.requires_grad === true);
+    const [isOfModel, hasHistory] = loss.inputs.map((uid) => facts.scan.initialFields(uid)?.requires_grad === true);
     if (facts.isInsideBackward(loss.step) || !isOfModel || hasHistory) return [];
     const [given, wanted] = loss.inputs.slice(0, 2).map((uid) => shufflesBehind(facts, uid, shuffles));
     const [input, target] = [given?.[0], wanted?.[0]];
