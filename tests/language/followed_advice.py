@@ -697,6 +697,16 @@ OFFERED: dict[str, str] = {
 """Programs of tests/examples for which a fix is offered: its edit follows the sentence."""
 
 OWN_PROGRAMS: dict[str, tuple[str, Edits]] = {
+    "unexplained_error.scaler": (
+        "w = nn.Parameter(torch.ones(2))\n"
+        "opt, scaler = torch.optim.SGD([w], lr=0.1), torch.amp.GradScaler('cpu')\n"
+        "for _ in range(2):\n"
+        "    opt.zero_grad()\n"
+        "    scaler.scale(w.sum()).backward()\n"
+        "    scaler.unscale_(opt)\n"
+        "    opt.step()\n",
+        (("    opt.step()\n", "    scaler.step(opt)\n    scaler.update()\n"),),
+    ),
     "padding_takes_part.loss": (
         "embed, out = nn.Embedding(9, 4, padding_idx=0), nn.Linear(4, 9)\n"
         "tokens = torch.tensor([[4, 2, 7, 5], [3, 8, 0, 0]])\n"

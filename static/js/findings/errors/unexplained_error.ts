@@ -37,6 +37,7 @@ const SPECIAL_ERRORS: [string, RegExp][] = [
   ["dim_range", /Dimension out of range|dimension specified as|invalid index of a 0-dim tensor/],
   ["not_positive", /positive-definite/],
   ["state_dict", /loading state_dict/],
+  ["scaler", /has already been called (?:on this optimizer )?since the last update\(\)/],
 ];
 
 /** Exceptions by which a program ends itself. */

@@ -165,7 +165,7 @@ function discardedResult(facts: RunFacts, step: number, call: SyntaxNode): Diagn
   const isFunction = isTorchMember(childOf(call, "func"));
   const object = isFunction ? callArgument(call, "input", 0) : receiver(call);
   const name = object && rootNameOfCalls(object);
-  const x = facts.nameFact(source, step);
+  const x = facts.nameText(source, step) || !object ? facts.nameFact(source, step) : codeFact(object.text);
   if (!name || !isUsedLater(facts, name, step)) return null;
   const method = calleeName(call);
   return {
