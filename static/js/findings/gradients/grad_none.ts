@@ -216,11 +216,9 @@ function isNamedInStatement(facts: RunFacts, uid: string, step: number) {
 
 /** Where the program reads a `.grad` that is None. */
 function readsOfNoneGrad(facts: RunFacts): ExpectedGrad[] {
-  const history = facts.history;
+  const _history = facts.history;
   return gradReadings(facts)
-    .filter(
-      ({ uid, step }) => !history.valueAt(uid, "grad", Math.max(0, step - 1)) && !history.valueAt(uid, "grad", step),
-    )
+    .filter(({ uid, step }) => !facts.gradOf(uid, Math.max(0, step - 1)) && !facts.gradOf(uid, step))
     .map((reading) => ({ ...reading, uids: [reading.uid] }));
 }
 
@@ -276,7 +274,7 @@ function parametersNeverReached(facts: RunFacts, optimizer: string, params: stri
 /** Where every step of an optimizer finds that the gradients have been reset. */
 function gradsResetBeforeOptimizerStep(facts: RunFacts, uid: string, steps: number[]): ExpectedGrad[] {
   const params = facts.parametersOf(uid, steps[0]);
-  const isWithoutGrad = (step: number) => params.every((param) => !facts.history.valueAt(param, "grad", step - 1));
+  const isWithoutGrad = (step: number) => params.every((param) => !facts.gradOf(param, step - 1));
   if (!params.length || !steps.every(isWithoutGrad)) return [];
   return [{ uid: params[0], path: "", step: steps[0], uids: params }];
 }
