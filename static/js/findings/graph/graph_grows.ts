@@ -1,6 +1,6 @@
 /** A loop in which a name or a list keeps the graph of every iteration alive. */
 
-import { asFound, codeFact, phrase, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { asFound, codeFact, diagnosis, phrase, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { reachableNodes } from "../facts/graph_walk.ts";
@@ -51,20 +51,20 @@ const MAX_VALUES_WITH_HISTORY = 64;
 
 function namesWithGrowingGraph(facts: RunFacts): Diagnosis[] {
   /** by the line that makes it grow */
-  const out = new Map<number, { begins: number; diagnosis: Diagnosis }>();
+  const out = new Map<number, { begins: number; found: Diagnosis }>();
   for (const [name, meanings] of [...meaningsOfVariables(facts), ...meaningsOfAttributes(facts)]) {
     if (meanings.length + 1 < MIN_LOOP_ITERATIONS && !meanings.some(({ uid }) => isGraphGrownByWrites(facts, uid)))
       continue;
     const chain = longestValueSequence(facts, successiveValuesOfName(facts, meanings));
     if (!chain || chain.holdings.length < MIN_LOOP_ITERATIONS) continue;
     if (!isOfLoop(facts, chain.holdings)) continue;
-    const diagnosis = diagnosisOfValueSequence(facts, name, chain);
-    if (!diagnosis) continue;
+    const found = diagnosisOfValueSequence(facts, name, chain);
+    if (!found) continue;
     const [{ step: begins }, { step: grows }] = chain.holdings;
     const { line } = facts.place(grows);
-    if ((out.get(line)?.begins ?? Infinity) > begins) out.set(line, { begins, diagnosis });
+    if ((out.get(line)?.begins ?? Infinity) > begins) out.set(line, { begins, found });
   }
-  return [...out.values()].map(({ diagnosis }) => diagnosis);
+  return [...out.values()].map(({ found }) => found);
 }
 
 /** What each variable meant, by its name. */
@@ -343,13 +343,13 @@ function listWithHistoryDiagnosis(facts: RunFacts, items: ListItem[]): Diagnosis
   const death = facts.index.lifetimes.get(last.list)?.death ?? -1;
   const len = facts.object(last.list, last.step)?.len ?? 0;
   if (!name || len < values.length || backwardCalls.some(({ step }) => step > death)) return null;
-  const diagnosis = graphGrowthDiagnosis(facts, name, "history", values, values.length, last.list);
+  const found = graphGrowthDiagnosis(facts, name, "history", values, values.length, last.list);
   const y = codeFact(`${name}[-1]${last.suffix}`);
   const isIndexed = !["dict", "defaultdict", "OrderedDict"].includes(facts.scan.initialFields(last.list)?.type ?? "");
   return {
-    ...diagnosis,
+    ...found,
     severity: "warning",
-    facts: isIndexed ? { ...diagnosis.facts, y } : diagnosis.facts,
+    facts: isIndexed ? { ...found.facts, y } : found.facts,
     fixes: isDirect ? [["detach_sum", { x: name }, last.step]] : [],
   };
 }
