@@ -1,7 +1,7 @@
 /** Why `.grad` is None, where the program shows interest in it: it reads it, or gives the tensor to an optimizer. */
 
-import { codeFact, gradNameOf, nameTextOfFact, operationName } from "../diagnosis.ts";
-import type { Diagnosis, DiagnosisRow, Fact, Link, RunFacts } from "../diagnosis.ts";
+import { asFound, codeFact, diagnosis as declare, gradNameOf, nameTextOfFact, operationName } from "../diagnosis.ts";
+import type { Diagnosis, Fact, Link, RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { gradReadings } from "../statements/grad_readings.ts";
 import { runCoverage } from "../account/run_coverage.ts";
@@ -12,8 +12,8 @@ import { firstNameOf } from "../../syntax/expressions.ts";
 import { loopVariables } from "../../syntax/statements.ts";
 import { outermostModuleWithout } from "../training/training_facts.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "grad_none", severity: "warning", diagnose: diagnoseGradIsNone, lookedFor: "cut" },
+export const FINDINGS = [
+  declare({ kind: "grad_none", severity: "warning", lookedFor: "cut", of: gradsThatAreNone, say: asFound }),
 ];
 
 interface ExpectedGrad {
@@ -38,7 +38,7 @@ const RECORDING_OFF = new Set(["cut_no_grad", "cut_inference"]);
 const MAX_GRAD_NONE_FINDINGS = 12;
 const MAX_COMPARED_PARAMETERS = 8;
 
-function diagnoseGradIsNone(facts: RunFacts): Diagnosis[] {
+function gradsThatAreNone(facts: RunFacts): Diagnosis[] {
   const errorStatement = statementThatRaisedOnNoneGrad(facts);
   const out: Map<string, Diagnosis> = new Map(
     nonLeafTensorsInOptimizer(facts).map((diagnosis) => ["optimizer", diagnosis]),
