@@ -39,8 +39,6 @@ export interface Pane {
    * that reads it
    */
   anchors: Map<string, Rect>;
-  /** by uid, the key of the closed fold that it is in */
-  folds: Map<string, string>;
   /** what the step touched and is drawn, what matters most first */
   focus: Rect[];
   /** whether everything is open at a place of its own for the whole run */

@@ -63,8 +63,6 @@ export interface StagePlan {
   i: number;
   /** pixels for a unit */
   k: number;
-  /** the one that is shown of a narrow stage, else null */
-  side: PaneSide | null;
   /** of the panes, in units, 0 for one that isn't shown */
   widths: Record<PaneSide, number>;
   /** of what is in sight of a pane, in units */
@@ -133,7 +131,6 @@ export function planStage(model: StageModel, i: number, size: StageSize, options
     model,
     i,
     k,
-    side,
     widths,
     height: visibleHeight,
     memory: widths.memory ? layoutMemoryPane(model.memory, i, paneRooms.memory, paneOptions) : null,

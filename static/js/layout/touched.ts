@@ -13,8 +13,6 @@ export interface TouchedEntities {
   uids: Set<string>;
   /** those that were bound, as `frame/name` */
   names: Set<string>;
-  /** the one that backward visits */
-  node: string | null;
 }
 
 /** Kinds of entities that are drawn; a frame is touched by its names, a mode or a device never. */
@@ -33,7 +31,7 @@ export function touchedByStep(traceStep: Step | null | undefined, entities: Enti
 }
 
 function findTouchedEntities(traceStep: Step | null | undefined, entities: Entities): TouchedEntities {
-  const touchedHere: TouchedEntities = { uids: new Set(), names: new Set(), node: traceStep?.visit?.node ?? null };
+  const touchedHere: TouchedEntities = { uids: new Set(), names: new Set() };
   if (!traceStep) return touchedHere;
   for (const [uid, fields] of Object.entries(traceStep.set ?? {})) {
     if (!entities.has(uid)) continue;

@@ -46,7 +46,6 @@ export interface CallSite {
 }
 
 export interface EdgeRun {
-  stretch: number;
   from: Invocation;
   to: Invocation;
   /** the node that reads, and its how manieth edge; null where no gradient goes that way */
@@ -332,7 +331,7 @@ class NetBuilder {
     // what a statement reads is told in its row, unless a net reads what it makes of it in the same round
     const flows = this.run.flows.filter(({ from, to }) => this.isSameRound(from, to));
     const givers = new Set(flows.flatMap(({ from, to }) => (to.isStatement ? [] : [from])));
-    const add = (run: Omit<EdgeRun, "stretch">) => {
+    const add = (run: EdgeRun) => {
       const [from, to] = [this.callSiteOfInvocation.get(run.from), this.callSiteOfInvocation.get(run.to)];
       if (!from || !to || from.inner.length || to.inner.length) return;
       if (run.to.isStatement && !givers.has(run.to)) return;
@@ -341,8 +340,8 @@ class NetBuilder {
       const edge = edges.get(key) ?? { from, to, runs: new Map<number, EdgeRun[]>() };
       edges.set(key, edge);
       const runs = edge.runs.get(stretch);
-      if (runs) runs.push({ ...run, stretch });
-      else edge.runs.set(stretch, [{ ...run, stretch }]);
+      if (runs) runs.push(run);
+      else edge.runs.set(stretch, [run]);
     };
     for (const [node, to] of this.run.invocationByNode)
       for (const [edge, next] of (this.opened.index.nodes.get(node)?.next ?? []).entries()) {

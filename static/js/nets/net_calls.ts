@@ -36,7 +36,6 @@ export interface Invocation {
   name: string | null;
   /** module: its class */
   type: string;
-  call: number | null;
   begins: number;
   ends: number;
   /** that it made itself, earlier ones first */
@@ -88,7 +87,6 @@ export interface InvocationTree {
 
 interface FrameFacts {
   invocation: Invocation;
-  caller: string | null;
   /** the statement of the caller that made it */
   site: Step | null;
   /** the call of a module in which it runs */
@@ -175,7 +173,7 @@ class InvocationTreeBuilder {
   }
 
   addInvocation(kind: InvocationKind, parent: Invocation | null, fields: Partial<Invocation>): Invocation {
-    const empty = { stmt: null, iter: [], line: 0, uid: null, name: null, type: "", call: null, begins: 0, ends: 0 };
+    const empty = { stmt: null, iter: [], line: 0, uid: null, name: null, type: "", begins: 0, ends: 0 };
     const made: Invocation = {
       ...empty,
       kind,
@@ -206,7 +204,7 @@ class InvocationTreeBuilder {
       const call = this.calls.calls.get(entry.call);
       if (!call) return;
       const place = this.placeOf(call.within, step);
-      const facts = { uid: call.module, name: call.path, type: call.type, call: call.call, begins: step.i };
+      const facts = { uid: call.module, name: call.path, type: call.type, begins: step.i };
       const invocation = this.addInvocation("module", place.parent, {
         ...place.site,
         ...facts,
@@ -306,7 +304,7 @@ class InvocationTreeBuilder {
   enterFrame(uid: string, caller: string | null, name: string, step: Step) {
     if (this.frames.has(uid)) return;
     if (!caller) {
-      this.frames.set(uid, { invocation: this.root, caller, site: null, call: null });
+      this.frames.set(uid, { invocation: this.root, site: null, call: null });
       return;
     }
     const call = this.running.at(-1) ?? null;
@@ -318,7 +316,7 @@ class InvocationTreeBuilder {
       ? owner
       : this.addInvocation("function", parent, { ...site, name, begins: step.i, ends: step.i });
     const isOfStep = step.frame === uid; // a hook that began within it
-    this.frames.set(uid, { invocation, caller, site: isOfStep ? null : step, call });
+    this.frames.set(uid, { invocation, site: isOfStep ? null : step, call });
   }
 
   /** The nodes behind results that nobody has made yet. */

@@ -18,8 +18,7 @@ interface CallState {
   invocation: Invocation;
   hasBegun: boolean;
   hasRun: boolean;
-  /** nodes, and those of them that ran in a backward */
-  nodes: number;
+  /** how many of its nodes ran in a backward */
   visited: number;
   /** of the gradient that came to its output; null where none came yet, or the trace does not tell */
   norm: number | null;
@@ -285,7 +284,6 @@ export class NetFacts {
       invocation,
       hasBegun,
       hasRun: hasBegun && invocation.ends <= i,
-      nodes: nodes.length,
       visited: hasBegun ? nodes.filter((node) => this.lastVisit(node, i) !== null).length : 0,
       norm: hasBegun ? this.arrivedNorm(invocation, i) : null,
       isNow: hasBegun && isAround(invocation, now),

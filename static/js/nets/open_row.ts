@@ -50,7 +50,6 @@ export interface RowTensor extends RowValues {
   requiresGrad: boolean;
   /** null where the trace does not tell */
   version: number | null;
-  storage: string | null;
   /** its memory has been freed: its numbers are the last that it had */
   isGone: boolean;
   /** this step wrote it */
@@ -75,7 +74,6 @@ interface RowSlot {
 }
 
 export interface RowNode {
-  uid: string;
   word: string;
   isShapeOnly: boolean;
   isNow: boolean;
@@ -84,7 +82,6 @@ export interface RowNode {
 }
 
 export interface OpenRow {
-  callSite: CallSite;
   invocation: Invocation;
   read: RowTensor[];
   nodes: RowNode[];
@@ -98,7 +95,7 @@ export function openRowOf(facts: NetFacts, callSite: CallSite, i: number, told: 
   const uses = ({ inputs, reads }: Invocation) => told.some((uid) => inputs.includes(uid) || reads.has(uid));
   const call = calls.find(({ invocation, hasBegun }) => hasBegun && uses(invocation)) ?? calls[shown];
   const invocation = call?.hasBegun ? call.invocation : unfinishedInvocation(callSite, i);
-  return invocation && new OpenRowReader(facts, invocation, i, told).read(callSite);
+  return invocation && new OpenRowReader(facts, invocation, i, told).read();
 }
 
 /** A statement that an error ended before it had run. */
@@ -129,7 +126,7 @@ class OpenRowReader {
     this.nodes = facts.nodes(invocation);
   }
 
-  read(callSite: CallSite): OpenRow {
+  read(): OpenRow {
     const { invocation, facts } = this;
     const nodes = this.nodes.map((uid) => this.node(uid));
     const isModule = invocation.kind === "module";
@@ -143,7 +140,7 @@ class OpenRowReader {
       const read = written
         .map((uid) => this.tensor(uid, "parameter"))
         .sort((a, b) => updateMagnitude(b) - updateMagnitude(a));
-      return { callSite, invocation, read: [...first, ...read], nodes, made: [] };
+      return { invocation, read: [...first, ...read], nodes, made: [] };
     }
     const { reads, made } =
       isModule && invocation.outputs.length
@@ -153,7 +150,6 @@ class OpenRowReader {
     const parameters = isModule ? this.parametersOf(invocation) : [];
     const isShown = (uid: string) => !parameters.includes(uid) && !made.includes(uid);
     return {
-      callSite,
       invocation,
       read: [
         ...[...new Set(reads)].filter(isShown).map((uid) => this.tensor(uid, "read")),
@@ -251,7 +247,6 @@ class OpenRowReader {
       isLeaf: handle?.leaf ?? false,
       requiresGrad: handle?.requires_grad ?? false,
       version: counter?.value ?? null,
-      storage,
       isGone,
       isWritten: storage !== null && this.writes(storage),
       moved: this.movedBy(uid),
@@ -388,7 +383,6 @@ class OpenRowReader {
     );
     const isGone = (node: typeof now) => !node || Boolean(node.released);
     return {
-      uid,
       word: operationLabel(name),
       isShapeOnly: changesShapeOnly(name),
       isNow: this.step.visit?.node === uid,

@@ -41,8 +41,6 @@ export interface CellStrip {
   bands: CellBand[];
   w: number;
   h: number;
-  /** there are more cells than drawn: below them stands how many, and what values they have */
-  cut?: boolean;
 }
 
 /** The room below cells that are not all drawn, for the words that say so. */
@@ -97,7 +95,7 @@ export function layoutCellStrip(storage: Storage | undefined, stripRoom: StripRo
     const cut = band.every !== undefined;
     if (stripRoom.column && stripRoom.full && !stripRoom.low && !cut && band.columns > 1) band.wrappedColumn = true;
     const h = band.lines * band.ch + (cut ? CUT_NOTE_HEIGHT : band.wrappedColumn ? COLUMN_NOTE_HEIGHT : 0);
-    return { bands: [band], w: Math.max(14, Math.min(band.n || 1, band.columns) * band.cw), h, cut };
+    return { bands: [band], w: Math.max(14, Math.min(band.n || 1, band.columns) * band.cw), h };
   }
   return stackedStripsByDtype(rows, stripRoom);
 }

@@ -1,4 +1,4 @@
-/** Where the graph pane draws what: anchors by uid, what is hidden in which fold, and what the step touched. */
+/** Where the graph pane draws what: anchors by uid, and what the step touched. */
 
 import type { UnreadLeafPlaces } from "./unread_leaves.ts";
 import type { GraphStep } from "./graph_step.ts";
@@ -27,12 +27,6 @@ export function graphAnchorRects(rows: NodePlace[], idle: UnreadLeafPlaces): Map
 
 function toRect({ x, y, w, h }: Rect): Rect {
   return { x, y, w, h };
-}
-
-/** By uid, the key of the closed fold that it is in. */
-export function closedFoldByUid({ line }: UnreadLeafPlaces, anchors: Map<string, Rect>): Map<string, string> {
-  if (!line || line.open) return new Map();
-  return new Map(line.uids.filter((uid) => !anchors.has(uid)).map((uid) => [uid, line.key]));
 }
 
 /** What a step touched and is drawn: the visited node with its leaves and gradients first, then where they go, then

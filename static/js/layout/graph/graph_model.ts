@@ -7,7 +7,6 @@ import { addToList } from "../../trace/multimap.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { numberedNodeLabels } from "../text/node_labels.ts";
 import { assignRailLanes, type InputEdge } from "./rails.ts";
-import { cachedTouchHistory } from "../touched.ts";
 import type { OpenTrace } from "../../trace/state.ts";
 import type { Lifetime, TraceIndex } from "../../trace/trace_index.ts";
 import type { Step, Value } from "../../trace/wire.ts";
@@ -60,7 +59,6 @@ export function buildGraphModel(opened: OpenTrace): GraphModel {
   return {
     opened,
     index,
-    history: cachedTouchHistory(opened),
     blocks,
     components,
     leaves: [...index.nodes.keys()].filter((uid) => graphShape.isAccumulator(uid)),

@@ -2,7 +2,7 @@
  * The graph pane of the stage: program order from top to bottom, gradients climb up; what a step touched is in sight.
  */
 
-import { graphAnchorRects, touchedGraphRects, closedFoldByUid } from "./graph_anchors.ts";
+import { graphAnchorRects, touchedGraphRects } from "./graph_anchors.ts";
 import { shareLeafLabelLength } from "./attached_leaves.ts";
 import { edgesToAttachedLeaves, edgesBetweenNodes, type EdgePlace } from "./graph_edges.ts";
 import { placeUnreadLeaves, type UnreadLeafPlaces } from "./unread_leaves.ts";
@@ -188,7 +188,6 @@ function assembleGraphPane(
     ) + GRAPH_BOTTOM_PADDING;
   return {
     ...{ w: paneSize.w, height, rows, edges, titles: placedLines.titles, idle, anchors },
-    folds: closedFoldByUid(idle, anchors),
     focus: touchedGraphRects(graphStep, rows, anchors),
     empty: !rows.length && !idle.leaves.length && !idle.line,
   };

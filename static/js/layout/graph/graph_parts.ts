@@ -3,7 +3,6 @@
 import type { InputEdge, GraphRails } from "./rails.ts";
 import type { OpenTrace } from "../../trace/state.ts";
 import type { TraceIndex } from "../../trace/trace_index.ts";
-import type { TouchHistory } from "../touched.ts";
 
 /** a leaf at a node that reads it, by the edges `ks` */
 export interface AttachedLeaf {
@@ -48,7 +47,6 @@ export interface VisitFacts {
 export interface GraphModel {
   opened: OpenTrace;
   index: TraceIndex;
-  history: TouchHistory;
   blocks: Map<string, NodeBlock>;
   /** by birth */
   components: GraphComponent[];

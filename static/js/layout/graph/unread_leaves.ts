@@ -20,7 +20,6 @@ export type UnreadLeafPlace = Rect & {
 };
 
 export interface UnreadLeafPlaces {
-  height: number;
   /** those that the step touched have a line of their own */
   leaves: UnreadLeafPlace[];
   /** for the others */
@@ -41,7 +40,7 @@ export function placeUnreadLeaves(graphStep: GraphStep, idle: string[], y: numbe
     return place;
   });
   const uids = open ? idle : idle.filter((leafUid) => !hasOwnLine(leafUid));
-  if (!uids.length) return { height: lineY - y, leaves, line: null };
+  if (!uids.length) return { leaves, line: null };
   const names = uids.map((leafUid) => graphStep.accumulatorLeafName(leafUid)).join(", ");
   const line = {
     x: 8,
@@ -53,7 +52,7 @@ export function placeUnreadLeaves(graphStep: GraphStep, idle: string[], y: numbe
     uids,
     names,
   };
-  return { height: lineY + GRAPH_FOLD_HEIGHT - y, leaves, line };
+  return { leaves, line };
 }
 
 function placeUnreadLeaf(graphStep: GraphStep, leafUid: string, y: number, w: number): UnreadLeafPlace {

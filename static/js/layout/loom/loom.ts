@@ -66,7 +66,7 @@ export function layoutLoom(
     if (lastingStorageLives.length > sizes.length * 8) break;
     const columns = oneColumnPerStorage(run, lastingStorageLives, margins, code + 14, { cell, most: maxCells });
     if (columns.right > maxWidth) continue;
-    const plan = assembleLoom(run, { columns, unnamed: null, code, cell, room: stageWidth, stacked, bounded: false });
+    const plan = assembleLoom(run, { columns, unnamed: null, code, room: stageWidth, stacked, bounded: false });
     if (plan.width <= (cell === sizes[0][0] ? stageWidth : maxWidth)) return plan;
   }
   const slimCodeWidth = stacked ? 8 : loomCodeWidth(run, stageWidth, MAX_CODE_WIDTH_SHARE.slim);
@@ -92,7 +92,7 @@ function columnsOfBoundedWidth(
   const unnamedWidth = unnamed?.w ?? 0;
   const touches = storagesTouchedByRow(runRows);
   const memoryWidth = width - code - 14 - unnamedWidth - 10 - estimateLoomGraphWidth(runRows, width, stacked);
-  let cheapest: { cell: number; columns: StorageColumns; cost: number } | null = null;
+  let cheapest: { columns: StorageColumns; cost: number } | null = null;
   for (const [cell, maxCells] of stacked ? CELL_SIZES_WITH_CODE_ABOVE : CELL_SCALES) {
     const widest = Math.max(memoryWidth * 0.4, MIN_COLUMN_WIDTH);
     const groups = groupColumns(namedLives, runRows.storageNames, margins, {
@@ -111,21 +111,21 @@ function columnsOfBoundedWidth(
       cost <
         cheapest.cost * (maxCells < MIN_READABLE_CELL_WIDTH ? UNREADABLE_CELLS_COST_RATIO : SMALLER_CELLS_COST_RATIO)
     )
-      cheapest = { cell, columns, cost };
+      cheapest = { columns, cost };
     if (cost <= 1 - SUFFICIENT_ROW_SHARE) break;
   }
-  const { cell, columns } = cheapest ?? { cell: 0, columns: timeSharedColumns([], touches, code + 14, memoryWidth) };
+  const columns = cheapest?.columns ?? timeSharedColumns([], touches, code + 14, memoryWidth);
   if (unnamed) {
     unnamed.x = columns.right;
     columns.right += unnamed.w;
   }
-  return { columns, unnamed, code, cell, room: width, stacked, bounded: true };
+  return { columns, unnamed, code, room: width, stacked, bounded: true };
 }
 
 /** The plan with these columns. */
 function assembleLoom(
   runRows: LoomRows,
-  { columns, unnamed, code, cell, room, stacked, bounded }: LoomArrangement,
+  { columns, unnamed, code, room, stacked, bounded }: LoomArrangement,
 ): LoomPlan {
   const { right } = columns;
   const plan: LoomPlan = {
@@ -143,13 +143,9 @@ function assembleLoom(
     edges: [],
     trunks: [],
     pinLines: [],
-    head: LOOM_HEADER_HEIGHT,
     code,
-    memory: { x: code, w: right - code },
     graph: { x: right + 10, w: 16, names: 0, short: stacked || bounded, chars: 30 },
     stacked,
-    bounded,
-    cell,
     width: 0,
     height: 0,
   };

@@ -16,7 +16,6 @@ interface Track {
 export interface ColumnGroup {
   values: Track;
   grads: Track | null;
-  name: string;
 }
 
 /** How many groups of a name are looked through for one that is free. */
@@ -47,7 +46,7 @@ export function groupColumns(
     const list = groupsByName.get(name) ?? [];
     groupsByName.set(name, list);
     const freeGroup = list.slice(-MAX_GROUPS_TRIED).find(({ values }) => values.until < life.birth);
-    const group = freeGroup ?? { values: addColumnToTrack(null, column), grads: null, name };
+    const group = freeGroup ?? { values: addColumnToTrack(null, column), grads: null };
     if (freeGroup) addColumnToTrack(freeGroup.values, column);
     else {
       list.push(group);

@@ -61,13 +61,11 @@ export class StorageColumns {
   hidden = new Map<number, string[]>();
   /** The first shelf of each row, and where that of one more row would be. */
   firstShelfOfRow: number[];
-  left: number;
   right: number;
 
   /** The first column may begin at `left`; `rows` is their number. */
   constructor(left: number, rows: number) {
     this.firstShelfOfRow = Array.from({ length: rows + 1 }, (_, r) => r);
-    this.left = left;
     this.right = left;
   }
 
@@ -109,15 +107,6 @@ export class StorageColumns {
   /** Where a storage stands, from row to row. */
   columnsOfStorage(uid: string) {
     return this.byStorage.get(uid) ?? [];
-  }
-
-  /** Where a storage stands first. */
-  firstColumnOf(uid: string | null | undefined) {
-    return this.byStorage.get(uid ?? "")?.[0];
-  }
-
-  hasColumn(uid: string | null | undefined) {
-    return this.byStorage.has(uid ?? "");
   }
 
   /** Columns of what wears a counter, in a row. */

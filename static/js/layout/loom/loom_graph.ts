@@ -11,8 +11,10 @@ import {
   LOOM_NODE_HEIGHT,
   LOOM_SLOT_HEIGHT,
 } from "./loom_sizes.ts";
+import { LaneAllocator } from "../packing.ts";
 import { CHARACTER_WIDTH_EM, textWidth } from "../text/metrics.ts";
-import type { LoomRows, GraphNode } from "./run_row.ts";
+import type { NodeFacts } from "../../trace/trace_index.ts";
+import type { LoomRows } from "./run_row.ts";
 import type { LoomPlan, NodeDot } from "./loom_plan.ts";
 
 /** `Addmm` for `AddmmBackward0`. */
@@ -24,7 +26,7 @@ export function shortNodeName(name: string) {
 }
 
 /** `isInline`: the node's slots stand in its line. */
-export function addNodeDot(plan: LoomPlan, node: GraphNode, y: number, r: number, isInline: boolean): NodeDot {
+export function addNodeDot(plan: LoomPlan, node: NodeFacts, y: number, r: number, isInline: boolean): NodeDot {
   const slots = new Map(
     node.slots.map((slot, k) => [
       slot,
@@ -50,7 +52,7 @@ export function addNodeDot(plan: LoomPlan, node: GraphNode, y: number, r: number
 }
 
 /** AccumulateGrad stands in its leaf's row: one place for all that ever lead there. */
-export function addLeafDot(plan: LoomPlan, node: GraphNode, r: number, rowDots: NodeDot[]): boolean {
+export function addLeafDot(plan: LoomPlan, node: NodeFacts, r: number, rowDots: NodeDot[]): boolean {
   const leafRow = plan.handleRows.get(node.variable ?? "");
   if (!leafRow) return false;
   const dot = addNodeDot(plan, node, leafRow.cy, leafRow.row, false);
@@ -71,7 +73,7 @@ export function estimateLoomGraphWidth(runRows: LoomRows, maxWidth: number, stac
     for (const edge of node.next) if (edge && rank.has(edge[0])) last.set(edge[0], rank.get(uid) ?? 0);
   let nameWidth = 0;
   for (const [k, uid] of order.entries()) {
-    const node = runRows.nodes.get(uid) as GraphNode;
+    const node = runRows.nodes.get(uid) as NodeFacts;
     lanes.allocateLane(k, Math.max(k, last.get(uid) ?? k));
     nameWidth = Math.max(nameWidth, textWidth(shortNodeName(node.name), 11.5) * BOLD_WIDTH_FACTOR + 90);
     for (const slot of node.slots) nameWidth = Math.max(nameWidth, textWidth(`${slot} = name @ v0`, 10.5));
@@ -147,12 +149,10 @@ export function layoutLoomGraph(plan: LoomPlan, maxWidth: number | null) {
         plan.edges.push({
           key: `${uid}:${k}`,
           from: uid,
-          to: edge[0],
           x0: from.x,
           y0: from.y,
           x1: to.x,
           y1: to.y,
-          row: from.row,
         });
         if (trunks.has(to.group)) return;
         trunks.add(to.group);
@@ -175,25 +175,4 @@ function slotLabelWidth(plan: LoomPlan, dot: NodeDot, slot: string) {
   const text = pin && !plan.stacked ? `${slot} = ${plan.run.storageNames.get(pin.storage) ?? pin.storage} @ v0` : slot;
   const suffixWidth = pin?.broken !== null && pin ? 66 : pin?.silent !== null && pin ? 92 : plan.stacked ? 0 : 58;
   return textWidth(text, 10.5) + 12 + suffixWidth;
-}
-
-/** Lanes side by side, each held from one height to another. */
-export class LaneAllocator {
-  /** until where each lane is held */
-  endOfLane: number[] = [];
-
-  get laneCount() {
-    return this.endOfLane.length;
-  }
-
-  /** The lane wished for where it ends here, else the first free one. Calls come from top to bottom. */
-  allocateLane(from: number, to: number, preferred?: number) {
-    let lane =
-      preferred !== undefined && this.endOfLane[preferred] <= from
-        ? preferred
-        : this.endOfLane.findIndex((y) => y < from);
-    if (lane < 0) lane = this.endOfLane.length;
-    this.endOfLane[lane] = to;
-    return lane;
-  }
 }

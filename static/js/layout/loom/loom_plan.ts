@@ -60,12 +60,10 @@ export interface NodeDot {
 interface Edge {
   key: string;
   from: string;
-  to: string;
   x0: number;
   y0: number;
   x1: number;
   y1: number;
-  row: number;
 }
 
 export interface PinLine {
@@ -98,14 +96,9 @@ export interface LoomPlan {
   edges: Edge[];
   trunks: { x: number; y0: number; y1: number }[];
   pinLines: PinLine[];
-  head: number;
   code: number;
-  memory: { x: number; w: number };
   graph: { x: number; w: number; names: number; short: boolean; chars: number };
   stacked: boolean;
-  /** storages give way to each other, since there is no room for a column of each */
-  bounded: boolean;
-  cell: number;
   width: number;
   height: number;
 }
@@ -114,7 +107,6 @@ export interface LoomArrangement {
   columns: StorageColumns;
   unnamed: UnnamedColumn | null;
   code: number;
-  cell: number;
   room: number;
   stacked: boolean;
   /** no wider than the room, names cut where they must be */

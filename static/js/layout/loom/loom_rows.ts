@@ -23,7 +23,8 @@ import {
 } from "./loom_sizes.ts";
 import { cellExtentOfHandle, numel, unqualifiedDtype, cellReads } from "../../trace/reads.ts";
 import { sortInputsFirst } from "./run_rows.ts";
-import type { GraphNode, LoomRow, StorageReader, StorageWrite } from "./run_row.ts";
+import type { NodeFacts } from "../../trace/trace_index.ts";
+import type { LoomRow, StorageReader, StorageWrite } from "./run_row.ts";
 import type { LoomPlan, NodeDot, WriteBox, HandleBox, ReadLine } from "./loom_plan.ts";
 
 interface RowContent {
@@ -197,7 +198,7 @@ function assignNodeLinesToShelves(
 ): NodeLine[] {
   const { nodes } = plan.run;
   const list = sortInputsFirst(row.nodes, plan.run).filter((uid) => {
-    const node = nodes.get(uid) as GraphNode;
+    const node = nodes.get(uid) as NodeFacts;
     return !(node.variable && addLeafDot(plan, node, r, dots));
   });
   const inline = list.length > MAX_NODES_WITH_SLOT_LINES;
@@ -220,7 +221,7 @@ function placeNodesWithHandles(
 ) {
   const { nodes } = plan.run;
   for (const { nodes: group, inline } of lines) {
-    const node = nodes.get(group[0]) as GraphNode;
+    const node = nodes.get(group[0]) as NodeFacts;
     const ownReaders = madeReaders.filter((reader) => reader.entity.grad_fn === group[0]);
     const slotsHeight = inline ? 0 : node.slots.length * LOOM_SLOT_HEIGHT;
     let height = (inline ? LOOM_SLOT_HEIGHT + 2 : LOOM_NODE_HEIGHT) + slotsHeight;
@@ -237,7 +238,7 @@ function placeNodesWithHandles(
       y = ownReaders.at(-1) === reader ? y : y + height;
     }
     for (const uid of group) {
-      const member = nodes.get(uid) as GraphNode;
+      const member = nodes.get(uid) as NodeFacts;
       const dot = addNodeDot(plan, member, cy, r, inline);
       if (group.length > 1) Object.assign(dot, { group: `fold ${group[0]}`, fold: group });
       dots.push(dot);

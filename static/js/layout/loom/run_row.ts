@@ -70,11 +70,6 @@ export interface StorageLifetime {
   counters: string[];
 }
 
-export type GraphNode = NodeFacts & {
-  /** of the statement that made it */
-  row: number;
-};
-
 /** a saved slot */
 export interface LoomPin {
   key: string;
@@ -99,7 +94,7 @@ export interface LoomRows {
   /** the row of each step */
   rowOfStep: number[];
   storages: Map<string, StorageLifetime>;
-  nodes: Map<string, GraphNode>;
+  nodes: Map<string, NodeFacts>;
   pins: Map<string, LoomPin>;
   /** the steps at which each node ran */
   visits: Map<string, number[]>;

@@ -56,7 +56,7 @@ export function buildLoomRows(opened: OpenTrace): LoomRows {
 function addNodesToRows(runRows: LoomRows, index: TraceIndex) {
   for (const [uid, facts] of index.nodes) {
     const row = runRows.rowOfStep[index.lifetimes.get(uid)?.birth ?? 0];
-    runRows.nodes.set(uid, { ...facts, row });
+    runRows.nodes.set(uid, facts);
     runRows.rows[row].nodes.push(uid);
   }
 }

@@ -20,8 +20,6 @@ interface FirstName {
   main: boolean;
   /** as the program writes it */
   path: string;
-  /** the name with which that begins */
-  root: string;
 }
 
 interface Section {
@@ -234,7 +232,7 @@ class FirstNamesBuilder {
       const scope = main ? "" : this.functionSectionOf(tag, rootName, entities);
       const key = scope ? `${scope}/${tag.text}` : tag.text;
       const section = scope || (tag.kind === "var" && uid[0] !== "o" ? "" : rootName);
-      this.firstNames.byUid.set(uid, { key, rank: this.rankOfKey(key), section, main, path: tag.text, root: rootName });
+      this.firstNames.byUid.set(uid, { key, rank: this.rankOfKey(key), section, main, path: tag.text });
       if (section && !this.firstNames.sectionByKey.has(section))
         this.firstNames.sectionByKey.set(section, { rank: this.rankOfKey(section), kind: "object" });
     }

@@ -1,20 +1,16 @@
-/** Where each entity stands in the memory pane: what links lead to, what is folded, and what the step touched. */
+/** Where each entity stands in the memory pane: what links lead to, and what the step touched. */
 
 import { referencedUid } from "../../trace/names.ts";
 import { ROW_SIZES } from "./row_lines.ts";
 import type { MemoryColumns } from "./memory_columns.ts";
 import type { Rect } from "../pane.ts";
-import type { PlacedItem, RowLayout, HandleLine, RowBlock } from "./memory_parts.ts";
+import type { PlacedItem, RowLayout, HandleLine } from "./memory_parts.ts";
 
 /** How far below a row's top, and above a later line, links pass on their way to it. */
 const LINK_LANE_OFFSET = 2;
 
-export function memoryAnchorRects(
-  placed: PlacedItem[],
-  columns: MemoryColumns,
-): { anchors: Map<string, Rect>; folds: Map<string, string> } {
+export function memoryAnchorRects(placed: PlacedItem[], columns: MemoryColumns): Map<string, Rect> {
   const anchors = new Map<string, Rect>();
-  const folds = new Map<string, string>();
   for (const placedItem of placed) {
     const { item, y } = placedItem;
     const line = { x: columns.names, y: y + 2, w: columns.w - 2 * columns.names, h: placedItem.h - 4 };
@@ -25,21 +21,10 @@ export function memoryAnchorRects(
         if (targetUid?.[0] === "o" && chip.kind === "here" && !anchors.has(targetUid))
           anchors.set(targetUid, { x: chip.x, y: y + chip.line * 18 + 3, w: chip.w, h: 16 });
       }
-      const key = item.type === "optimizer" ? `state ${item.uid}` : `rows ${item.section}`;
-      for (const { item: row } of placedItem.folded) if (row.kind === "row") addFoldedUids(folds, row.block, key);
-      for (const block of item.state) if (!anchors.has(block.key)) addFoldedUids(folds, block, key);
-    } else if (item.kind === "fold") for (const block of item.blocks) addFoldedUids(folds, block, item.key);
-    else if (item.kind === "row" && placedItem.layout)
+    } else if (item.kind === "row" && placedItem.layout)
       addRowAnchorRects(anchors, placedItem, placedItem.layout, columns);
   }
-  for (const uid of anchors.keys()) folds.delete(uid);
-  return { anchors, folds };
-}
-
-function addFoldedUids(folds: Map<string, string>, block: RowBlock, key: string) {
-  for (const uid of block.uids) folds.set(uid, key);
-  for (const { node, slot } of block.pins) folds.set(`pin ${node}:${slot}`, key);
-  for (const grad of block.grads.values()) addFoldedUids(folds, grad, key);
+  return anchors;
 }
 
 function addRowAnchorRects(

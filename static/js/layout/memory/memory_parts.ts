@@ -175,7 +175,6 @@ export interface HandleLine {
 
 interface CounterGroup {
   counter: string | null;
-  key: string;
   y: number;
   h: number;
   uids: string[];

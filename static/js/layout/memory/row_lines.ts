@@ -147,7 +147,7 @@ class RowArrangement {
 
   arrangeLines() {
     const { layout, isOpen, isSmall } = this;
-    for (const [key, group] of this.handlesByCounter()) {
+    for (const group of this.handlesByCounter().values()) {
       if (layout.groups.length) this.y += isOpen ? ROW_SIZES.counters : 2;
       const from = this.y;
       let bottom = from;
@@ -162,7 +162,7 @@ class RowArrangement {
         this.y += ROW_SIZES.quiet;
       }
       const uids = [...group.handles, ...group.others];
-      layout.groups.push({ counter: group.counter, key, y: from, h: Math.max(16, bottom - from), uids });
+      layout.groups.push({ counter: group.counter, y: from, h: Math.max(16, bottom - from), uids });
     }
     const bottomOfStrip = this.top + layout.strip.h;
     this.y = Math.max(this.y, bottomOfStrip, this.top + (isOpen && !isSmall ? ROW_SIZES.handle : ROW_SIZES.line));

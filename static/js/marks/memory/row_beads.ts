@@ -26,7 +26,6 @@ interface ReadingPlace {
   y: number;
   /** of its card */
   middle: number;
-  open: boolean;
   /** where words about it end */
   right: number;
 }
@@ -54,7 +53,6 @@ export function handleReadingMark(
     strip: layout.strip,
     y,
     middle: y + (open && !layout.low ? 15 : 8),
-    open,
     right: layout.lines.some(({ grad }) => grad) && !columns.phone ? columns.grad - 26 : columns.w - 8,
   };
   const tape = handle.requires_grad ? "tape" : "free";

@@ -18,7 +18,6 @@ interface CellMarkPlace {
   was: Cell | undefined;
   outline: boolean;
   full: boolean;
-  first: boolean;
 }
 
 export function cellMark(uid: string, band: CellBand, i: number, value: Cell, place: CellMarkPlace): VNode {

@@ -152,7 +152,6 @@ function bandCellMarks(
       was,
       outline: isWritten && !isWhollyWritten && !renderContext.manyChanged,
       full: place.full,
-      first: i % band.columns === 0,
     });
   });
 }

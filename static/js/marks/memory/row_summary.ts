@@ -181,7 +181,6 @@ function cellWindowMarks(
         now: isWritten,
         was,
         outline: isWritten,
-        first: k === 0,
       });
     }),
     lastIndex < n - 1 &&

@@ -1,7 +1,7 @@
 /** What is known of a call site of the net over the whole run: its parameters, what it keeps, how often it ran. */
 
 import { maxSeverity, severitiesOf } from "../../findings/severities.ts";
-import { savedMemoryPeakOf } from "./saved_memory_peak.ts";
+import { savedBytesAtPeakOf } from "./saved_memory_peak.ts";
 import { entityHistoryOf } from "../../trace/entity_history.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid } from "../../trace/names.ts";
@@ -115,12 +115,12 @@ export class WholeRunFacts {
     const { opened } = facts;
     const parameters = parameterRunSummaries(opened).of(this.parametersOf(callSite));
     const nodes = new Set(callSite.invocations.flatMap((invocation) => facts.nodes(invocation)));
-    const { byNode } = savedMemoryPeakOf(opened);
+    const bytesByNode = savedBytesAtPeakOf(opened);
     const cut = severitiesOf(opened).ofCut.get(callSite.line);
     const isCut = this.isCutOff(callSite);
     return {
       parameters,
-      kept: [...nodes].reduce((sum, node) => sum + (byNode.get(node) ?? 0), 0),
+      kept: [...nodes].reduce((sum, node) => sum + (bytesByNode.get(node) ?? 0), 0),
       calls: callSite.invocations.length,
       isCutOff: isCut,
       isAtLeast: this.isThinned(callSite),

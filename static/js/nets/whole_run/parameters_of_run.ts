@@ -13,7 +13,6 @@ import { weakMemoize } from "../../trace/weak_memoize.ts";
 /** Norms of several parameters together. NaN: not known; null: there was none. */
 export interface ParameterRunSummary {
   uids: string[];
-  numbers: number;
   learning: number;
   /** the worst, and how many have it */
   worst: LearningState;
@@ -82,7 +81,6 @@ class ParameterRunSummaries {
     const { ofTensor } = severitiesOf(this.opened);
     return {
       uids: own,
-      numbers: moments.reduce((sum, { row }) => sum + row.numbers, 0),
       learning: moments.filter(({ learns }) => learns === "updated").length,
       worst: worst.learns,
       worstCount: moments.filter(({ learns }) => learns === worst.learns).length,

@@ -1,22 +1,13 @@
-/** What is kept for backward at the moment of a run at which most is, and by what. */
+/** What keeps how much for backward at the moment of a run at which most is kept. */
 
 import { savedMemoryByNode, type SavedMemory } from "../../findings/account/saved_memory.ts";
 import type { OpenTrace } from "../../trace/state.ts";
 import { weakMemoize } from "../../trace/weak_memoize.ts";
 
-interface SavedMemoryPeak {
-  /** the first step after which most bytes are kept; -1 where none ever are */
-  step: number;
-  bytes: number;
-  /** by node, the bytes that are booked to it then */
-  byNode: Map<string, number>;
-}
+/** By node, the bytes that are booked to it then. */
+export const savedBytesAtPeakOf = weakMemoize((opened: OpenTrace) => bytesAtPeak(savedMemoryByNode(opened)));
 
-export const savedMemoryPeakOf = weakMemoize(
-  (opened: OpenTrace): SavedMemoryPeak => findPeak(savedMemoryByNode(opened)),
-);
-
-function findPeak(kept: Map<string, SavedMemory[]>): SavedMemoryPeak {
+function bytesAtPeak(kept: Map<string, SavedMemory[]>): Map<string, number> {
   const changes = new Map<number, number>();
   const add = (step: number, bytes: number) => changes.set(step, (changes.get(step) ?? 0) + bytes);
   for (const spans of kept.values())
@@ -35,5 +26,5 @@ function findPeak(kept: Map<string, SavedMemory[]>): SavedMemoryPeak {
     const bytes = there.reduce((sum, span) => sum + span.bytes, 0);
     if (bytes) byNode.set(node, bytes);
   }
-  return { step: at, bytes: most, byNode };
+  return byNode;
 }

@@ -13,6 +13,7 @@ import { createRenderContext } from "../../../marks/render_context.ts";
 import { openTrace } from "../../../trace/state.ts";
 import { counter, frame, node, ref, storage, tensor, trace } from "../../entities.ts";
 import { ROOMS, grad, visit, draw, flat, having } from "./graph_drawing.ts";
+import { foldedInGraph } from "../folded.ts";
 
 test("gradients that reach one output add up, those of different outputs do not", () => {
   const make = (nr: number) =>
@@ -157,7 +158,7 @@ test("leaves that no node reads wait in a line below, and come out of it when to
   assert.equal(draw(opened, 0, ROOMS[0]).pane.idle.leaves.length, 2);
   const later = draw(opened, 1, ROOMS[0]);
   assert.deepEqual(
-    [...later.pane.folds],
+    [...foldedInGraph(later.pane)],
     [
       ["n1", "graph idle"],
       ["n2", "graph idle"],

@@ -19,6 +19,7 @@ import { openTrace } from "../../../trace/state.ts";
 import { counter, frame, node, ref, storage, tensor, trace, vars } from "../../entities.ts";
 import { faults, places, type Place } from "./graph_places.ts";
 import { ROOMS, chain, draw, having } from "./graph_drawing.ts";
+import { foldedInGraph } from "../folded.ts";
 
 const goldens = readdirSync("tests/golden")
   .filter((name) => name.endsWith(".json"))
@@ -68,7 +69,7 @@ for (const { name, recorded } of goldens)
         assert.deepEqual(faults(pane), [], at);
         const { entities, step } = opened.at(i);
         for (const [uid, entity] of entities)
-          if (entity.kind === "node") assert.ok(pane.anchors.has(uid) || pane.folds.has(uid), `${uid}, ${at}`);
+          if (entity.kind === "node") assert.ok(pane.anchors.has(uid) || foldedInGraph(pane).has(uid), `${uid}, ${at}`);
         if (!step?.visit) continue;
         const box = pane.anchors.get(step.visit.node) as Rect;
         assert.equal(pane.focus[0], box, at);

@@ -34,7 +34,7 @@ for (const [name, make] of Object.entries(ALL))
             continue;
           assert.equal(having(head, "data-loom-storage", uid).length, 1);
           const [row] = Object.values(e.cells ?? {}) as any[][];
-          if (!plan.columns.firstColumnOf(uid)?.heat)
+          if (!plan.columns.columnsOfStorage(uid)[0]?.heat)
             row?.forEach((value, k) =>
               assert.equal(
                 having(head, "data-loom-cell", `${uid}:${k}`)[0].attrs["data-value"],
@@ -52,7 +52,7 @@ for (const [name, make] of Object.entries(ALL))
         if ((life.death > life.birth || !life.freed) && plan.run.storageNames.has(uid))
           assert.equal(having(body, "data-loom-column", uid).length, plan.columns.columnsOfStorage(uid).length);
       for (const key of plan.run.pins.keys())
-        if (plan.columns.hasColumn(plan.run.pins.get(key)?.storage ?? ""))
+        if (plan.columns.columnsOfStorage(plan.run.pins.get(key)?.storage ?? "").length)
           assert.equal(having(body, "data-loom-pin", key).length, 1);
       plan.run.rows.forEach((row, r) => {
         for (const { uid, entity } of row.readers)
@@ -91,7 +91,7 @@ test("windows stand under the cells that the handle reads, a line for each logic
         .map((r) => [r.index.join(","), `${e.storage}:${r.cell}`])
         .sort(),
     );
-    const column = plan.columns.firstColumnOf(e.storage);
+    const column = plan.columns.columnsOfStorage(e.storage ?? "")[0];
     for (const w of windows) {
       const cell = Number(w.attrs["data-loom-reads"].split(":")[1]);
       const box = w.children[0].attrs;
@@ -107,7 +107,7 @@ test("what shares memory shares columns, what has its own stands beside them", (
   const { plan } = drawn(sharing());
   const at = Object.fromEntries(plan.handles.flat().map((block) => [block.reader.uid, block.column.uid]));
   assert.deepEqual(at, { t1: "s1", t2: "s2", t3: "s1", t4: "s1" });
-  assert.ok((plan.columns.firstColumnOf("s2")?.x ?? 0) >= (plan.columns.firstColumnOf("s1")?.right ?? 0));
+  assert.ok((plan.columns.columnsOfStorage("s2")[0]?.x ?? 0) >= (plan.columns.columnsOfStorage("s1")[0]?.right ?? 0));
 });
 
 test("a write is yellow windows with the new value, the old one struck, and a tick on its counter", () => {
@@ -141,8 +141,8 @@ test("a pin holds its rail until its write, and tells apart what raises from wha
   assert.ok(state(saved("stale"), 4).children.some((c) => c.attrs.class === "loom-snap"));
   assert.ok(state(saved("changed"), 4).children.some((c) => c.attrs.class === "loom-warn"));
   const { plan } = drawn(saved("changed"));
-  assert.equal(plan.columns.firstColumnOf("s2")?.rails.size, 2);
-  assert.equal(plan.pinLines[0].rail, plan.columns.firstColumnOf("s2")?.rails.get("c2"));
+  assert.equal(plan.columns.columnsOfStorage("s2")[0]?.rails.size, 2);
+  assert.equal(plan.pinLines[0].rail, plan.columns.columnsOfStorage("s2")[0]?.rails.get("c2"));
 });
 
 test("a write that changes the bytes of two saved values in silence has one warning", () => {
@@ -211,7 +211,7 @@ test("gradients stand at the nodes that they reached, and the edges that carry t
   assert.match(having(body, "data-loom-edge", "n4:1")[0].attrs.class, /flows/);
   assert.equal(plan.dots.get("n1")?.row, 0);
   const { plan: later } = drawn(backward());
-  assert.equal(later.columns.firstColumnOf("s5")?.x, later.columns.firstColumnOf("s1")?.right);
+  assert.equal(later.columns.columnsOfStorage("s5")[0]?.x, later.columns.columnsOfStorage("s1")[0]?.right);
 });
 
 test("nothing moves between steps", () => {

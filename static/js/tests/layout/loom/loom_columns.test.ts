@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LaneAllocator } from "../../../layout/loom/loom_graph.ts";
+import { LaneAllocator } from "../../../layout/packing.ts";
 import { layoutLoom } from "../../../layout/loom/loom.ts";
 import { namesThatFit, pathThatFits } from "../../../layout/loom/loom_names.ts";
 import { loomMarks } from "../../../marks/loom/loom.ts";
@@ -83,7 +83,7 @@ test("of a storage too big to list a handle and a write cover the part that they
       },
     ]),
   );
-  const column = plan.columns.firstColumnOf("s1") as any;
+  const column = plan.columns.columnsOfStorage("s1")[0] as any;
   const write = flat([having(body, "data-loom-shot", "s1")[0]]).find((v) => v.key === "whole");
   assert.deepEqual([Number(write?.attrs.x) - column.x, Number(write?.attrs.width)], [column.w / 4, column.w / 4]);
 });

@@ -22,6 +22,7 @@ import { openTrace, type OpenTrace } from "../../../trace/state.ts";
 import { counter, frame, node, ref, storage, tensor, trace } from "../../entities.ts";
 import { ALL } from "../../traces.ts";
 import type { VNode } from "../../../browser/svg.ts";
+import { foldedInMemory } from "../folded.ts";
 
 const goldens = readdirSync("tests/golden")
   .filter((name) => name.endsWith(".json"))
@@ -161,8 +162,9 @@ for (const [name, document] of [...goldens, ...made]) {
     for (let i = 0; i < opened.count; i++) {
       const pane = layoutMemoryPane(model, i, { w: 640, h: Infinity });
       const list = marks(opened, pane, i);
+      const folds = foldedInMemory(pane);
       for (const [uid, entity] of opened.state(i)) {
-        if (pane.folds.has(uid)) continue;
+        if (folds.has(uid)) continue;
         if (entity.kind === "storage") {
           assert.equal(having(list, "data-storage-strip", uid).length, 1, `step ${i}: ${uid}`);
           for (const [dtype, cells] of Object.entries(entity.cells ?? {})) {
@@ -176,8 +178,7 @@ for (const [name, document] of [...goldens, ...made]) {
           assert.ok(having(list, "data-counter-badge", uid).length >= 1, `step ${i}: ${uid}`);
         if (isHandle(entity)) assert.equal(having(list, "data-handle", uid).length, 1, `step ${i}: ${uid}`);
       }
-      for (const key of new Set(pane.folds.values()))
-        assert.ok(having(list, "data-fold", key).length, `step ${i}: ${key}`);
+      for (const key of new Set(folds.values())) assert.ok(having(list, "data-fold", key).length, `step ${i}: ${key}`);
     }
   });
 }
@@ -250,13 +251,13 @@ test("folds open and close by the reader's hand", () => {
   const last = opened.count - 1;
   const room = { w: 640, h: 300 };
   const closed = layoutMemoryPane(model, last, room);
-  const keys = [...new Set(closed.folds.values())].filter((key) => key.startsWith("rows "));
+  const keys = [...new Set(foldedInMemory(closed).values())].filter((key) => key.startsWith("rows "));
   assert.ok(keys.length);
   const opened2 = layoutMemoryPane(model, last, room, { selected: null, toggled: new Set(keys) });
-  assert.ok(![...opened2.folds.values()].some((key) => keys.includes(key)));
+  assert.ok(![...foldedInMemory(opened2).values()].some((key) => keys.includes(key)));
   assert.ok(opened2.height > closed.height);
   const wide = layoutMemoryPane(model, last, { w: 640, h: Infinity }, { selected: null, toggled: new Set(keys) });
-  assert.ok([...wide.folds.values()].some((key) => keys.includes(key)));
+  assert.ok([...foldedInMemory(wide).values()].some((key) => keys.includes(key)));
 });
 
 test("a selected thing has an open row", () => {
