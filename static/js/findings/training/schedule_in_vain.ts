@@ -3,16 +3,29 @@
  * optimizer was replaced.
  */
 
-import type { Diagnosis, DiagnosisRow, RunFacts } from "../diagnosis.ts";
-import { addToList } from "../../trace/multimap.ts";
+import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { addToList, groupBy } from "../../trace/multimap.ts";
 import { learningRateAt } from "./scheduler_first.ts";
 import { roundedNumber } from "./training_facts.ts";
 import { callArgument, calleeName, pathText, receiver } from "../../syntax/expressions.ts";
 import { assignments, bareExpression } from "../../syntax/statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
+import { memoizePerRun } from "../facts/memoize_per_run.ts";
+import type { Optimizer } from "../facts/optimizers.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "scheduler_first", severity: "warning", diagnose: diagnoseScheduleInVain },
+const KIND = {
+  kind: "scheduler_first",
+  severity: "warning",
+  when: ({ ranToItsEnd }: RunFacts) => ranToItsEnd,
+} as const;
+
+export const FINDINGS = [
+  diagnosis({ ...KIND, of: (facts) => facts.optimizers, say: vanishedRate }),
+  diagnosis({
+    ...KIND,
+    of: (facts) => groupBy(callsForReplacedOptimizers(facts), ({ made }) => facts.steps[made].stmt),
+    say: (facts, calls) => (calls.length < MIN_LOST_CHANGES ? null : replacedDiagnosis(facts, calls[0])),
+  }),
 ];
 
 /** A rate below so much of the largest one trains no more, */
@@ -32,13 +45,7 @@ interface RateChange {
   after: number;
 }
 
-function diagnoseScheduleInVain(facts: RunFacts): Diagnosis[] {
-  if (!facts.ranToItsEnd) return [];
-  const changes = rateChanges(facts);
-  return [...vanishedRateFindings(facts, changes), ...replacedOptimizerFindings(facts, changes)];
-}
-
-function rateChanges(facts: RunFacts): RateChange[] {
+const rateChanges = memoizePerRun((facts: RunFacts): RateChange[] => {
   const optimizers = facts.optimizers;
   const updates = new Set(optimizers.flatMap(({ steps }) => steps));
   const out: RateChange[] = [];
@@ -53,7 +60,7 @@ function rateChanges(facts: RunFacts): RateChange[] {
     }
   }
   return out;
-}
+});
 
 /** Of a statement like `scheduler.step()`: the scheduler. */
 function steppedNodes(tree: SyntaxNode): SyntaxNode[] {
@@ -71,36 +78,36 @@ function schedulerAssignments(tree: SyntaxNode) {
   });
 }
 
-function vanishedRateFindings(facts: RunFacts, changes: RateChange[]): Diagnosis[] {
-  return facts.optimizers.flatMap(({ uid, made, steps }) => {
-    const own = changes.filter(({ optimizer }) => optimizer === uid);
-    if (!own.length || own.some(({ before, after }) => after > before)) return [];
-    const rates = steps.map((step) => learningRateAt(facts, uid, step - 1) ?? Number.NaN);
-    const [largest] = rates;
-    const from = rates.findIndex((rate) => rate < VANISHED * largest);
-    if (from < 1 || rates.some((rate, k) => !(rate <= (rates[k - 1] ?? largest)))) return [];
-    const lowering = own.findLast(({ step }) => step < steps[from]) ?? own[0];
-    const { useful, vain } = countsOfSteps(facts, uid, steps[from]);
-    if (vain < MIN_VANISHED_STEPS || vain < useful) return [];
-    const optimizer = facts.nameFact(uid, lowering.step);
-    const code = facts.statementFact(lowering.step);
-    const names = { optimizer, vain, total: useful + vain, last: roundedNumber(rates.at(-1) ?? 0), code };
-    const rate = roundedNumber(largest);
-    return [
-      {
-        variant: "vanished",
-        cause: lowering.step,
-        chain: [
-          [made, "made", [uid]],
-          [lowering.step, "written", [uid], { first: roundedNumber(lowering.after) }],
-          [steps[from], "used", [uid]],
-        ],
-        names: [optimizer],
-        facts: { ...names, first: rate },
-        fixes: [["out_of_loop"]],
-      },
-    ];
-  });
+function vanishedRate(facts: RunFacts, { uid, made, steps }: Optimizer): Diagnosis | null {
+  const own = rateChanges(facts).filter(({ optimizer }) => optimizer === uid);
+  if (!own.length || own.some(({ before, after }) => after > before)) return null;
+  const rates = steps.map((step) => learningRateAt(facts, uid, step - 1) ?? Number.NaN);
+  const [largest] = rates;
+  const from = rates.findIndex((rate) => rate < VANISHED * largest);
+  if (from < 1 || rates.some((rate, k) => !(rate <= (rates[k - 1] ?? largest)))) return null;
+  const lowering = own.findLast(({ step }) => step < steps[from]) ?? own[0];
+  const { useful, vain } = countsOfSteps(facts, uid, steps[from]);
+  if (vain < MIN_VANISHED_STEPS || vain < useful) return null;
+  const optimizer = facts.nameFact(uid, lowering.step);
+  return {
+    variant: "vanished",
+    cause: lowering.step,
+    chain: [
+      [made, "made", [uid]],
+      [lowering.step, "written", [uid], { first: roundedNumber(lowering.after) }],
+      [steps[from], "used", [uid]],
+    ],
+    names: [optimizer],
+    facts: {
+      optimizer,
+      vain,
+      total: useful + vain,
+      last: roundedNumber(rates.at(-1) ?? 0),
+      code: facts.statementFact(lowering.step),
+      first: roundedNumber(largest),
+    },
+    fixes: [["out_of_loop"]],
+  };
 }
 
 /**
@@ -131,29 +138,21 @@ interface CallForReplacedOptimizer {
 }
 
 /** Where no rate that a schedule set was used, since its optimizer was replaced. */
-function replacedOptimizerFindings(facts: RunFacts, changes: RateChange[]): Diagnosis[] {
-  /** by the statement that made the other optimizer */
-  const lost = new Map<number, CallForReplacedOptimizer[]>();
-  for (const [optimizer, calls] of callsByOptimizer(facts, changes)) {
+function callsForReplacedOptimizers(facts: RunFacts): CallForReplacedOptimizer[] {
+  return [...callsByOptimizer(facts)].flatMap(([optimizer, calls]) => {
     const last = facts.optimizer(optimizer)?.steps.at(-1) ?? -1;
-    if (calls.some((step) => step < last)) continue;
-    for (const step of calls) {
-      const call = callForReplacedOptimizer(facts, optimizer, step);
-      if (call) addToList(lost, facts.steps[call.made].stmt ?? -1, call);
-    }
-  }
-  return [...lost.values()].flatMap((calls) =>
-    calls.length < MIN_LOST_CHANGES ? [] : [replacedDiagnosis(facts, calls[0])],
-  );
+    if (calls.some((step) => step < last)) return [];
+    return calls.flatMap((step) => callForReplacedOptimizer(facts, optimizer, step) ?? []);
+  });
 }
 
 /**
  * The steps at which a scheduler of an optimizer was called: those that changed its rate, and where it is out of sight
  * those that say so.
  */
-function callsByOptimizer(facts: RunFacts, changes: RateChange[]): Map<string, number[]> {
+function callsByOptimizer(facts: RunFacts): Map<string, number[]> {
   const out = new Map<string, number[]>();
-  for (const { optimizer, step } of changes) addToList(out, optimizer, step);
+  for (const { optimizer, step } of rateChanges(facts)) addToList(out, optimizer, step);
   /** by the scheduler's path: its optimizer */
   const scheduled = new Map<string, string>();
   for (const { step, found } of facts.findInStatements((tree) => [
