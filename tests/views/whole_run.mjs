@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { createLocale } from "../../static/js/words/sentences.ts";
 import { explain } from "../../static/js/findings/explain.ts";
 import { factsOfRun } from "../../static/js/nets/whole_run/call_site_facts.ts";
-import { savedMemoryPeakOf } from "../../static/js/nets/whole_run/saved_memory_peak.ts";
+import { savedBytesAtPeakOf } from "../../static/js/nets/whole_run/saved_memory_peak.ts";
 import { layoutWholeRun } from "../../static/js/nets/whole_run/whole_run_layout.ts";
 import { netOf } from "../../static/js/nets/net_call_sites.ts";
 import { NetFacts } from "../../static/js/nets/net_state.ts";
@@ -32,7 +32,7 @@ export default function wholeRun(trace, { language = "en", sort = null, filter =
   const account = parameterRunSummaries(opened);
   return {
     headline: runHeadline(opened, say),
-    peak: savedMemoryPeakOf(opened).bytes,
+    peak: [...savedBytesAtPeakOf(opened).values()].reduce((sum, bytes) => sum + bytes, 0),
     rounds: account.rounds,
     rails: layout.rails.map(({ from, to, state, isCut }) => [from.callSites[0].name, to.callSites[0].name, isCut ? "cut" : state]),
     rows: layout.rows.map((row, k) => ({

@@ -97,7 +97,7 @@ interface DiagnosisDeclaration<T> extends Omit<DiagnosisRow, "diagnose"> {
   /** so many at most are told */
   most?: number;
   /** what is said of one; nothing where all is well */
-  say: (facts: RunFacts, candidate: T) => Diagnosis | null | undefined;
+  say: (facts: RunFacts, candidate: T) => Diagnosis | null | undefined | "";
 }
 
 /** A row of the table of findings. */

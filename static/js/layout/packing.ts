@@ -1,28 +1,23 @@
 /** Places along one axis, held for a lifetime and let again afterwards; lifetimes are steps, both ends included. */
 
-/** Places of one height, numbered from the lowest. */
-export class IntervalSlots {
-  /** by place, the last step for which it is held */
-  endOfPlace: number[] = [];
-  lowestFree = 0;
-  soonestEnd: number;
+/** Places of one size side by side, each held from one step, or height, to another. */
+export class LaneAllocator {
+  /** until where each lane is held */
+  endOfLane: number[] = [];
 
-  constructor() {
-    this.soonestEnd = Infinity;
+  get laneCount() {
+    return this.endOfLane.length;
   }
 
-  /** The lowest place that is free from `birth` on. Calls come in order of birth. */
-  allocate(birth: number, death: number) {
-    if (this.soonestEnd < birth) {
-      this.lowestFree = 0;
-      this.soonestEnd = Infinity;
-      for (const step of this.endOfPlace) if (step >= birth && step < this.soonestEnd) this.soonestEnd = step;
-    }
-    while (this.endOfPlace[this.lowestFree] >= birth) this.lowestFree += 1;
-    this.endOfPlace[this.lowestFree] = death;
-    this.soonestEnd = Math.min(this.soonestEnd, death);
-    this.lowestFree += 1;
-    return this.lowestFree - 1;
+  /** The lane wished for where it ends here, else the first free one. Calls come in order of `from`. */
+  allocateLane(from: number, to: number, preferred?: number) {
+    let lane =
+      preferred !== undefined && this.endOfLane[preferred] <= from
+        ? preferred
+        : this.endOfLane.findIndex((y) => y < from);
+    if (lane < 0) lane = this.endOfLane.length;
+    this.endOfLane[lane] = to;
+    return lane;
   }
 }
 

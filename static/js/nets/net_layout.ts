@@ -12,7 +12,14 @@ import {
 } from "./net_rows.ts";
 import { rowOfLastAliasUse, type RowEnd } from "./row_ends.ts";
 import { nodeHeightInBody, type BodyRoom } from "./open_row_marks.ts";
-import { assignLanes, moduleFramesAround, isJoinedByAddition, rowsByCallSite, type Frame } from "./rail_lanes.ts";
+import {
+  assignLanes,
+  moduleFramesAround,
+  isJoinedByAddition,
+  rowsByCallSite,
+  type Frame,
+  type Rail,
+} from "./rail_lanes.ts";
 import { openRowOf, type OpenRow } from "./open_row.ts";
 import type { EdgeRun, NetEdge, CallSite } from "./net_call_sites.ts";
 import { parameterRunSummaries } from "./whole_run/parameters_of_run.ts";
@@ -35,14 +42,8 @@ export interface PlacedNetRow extends NetRow {
 }
 
 /** A rail from a row's dot to another one. */
-export interface NetRail {
+export interface NetRail extends Rail<PlacedNetRow> {
   key: string;
-  from: PlacedNetRow;
-  to: PlacedNetRow;
-  /** from the left of the dots, 1 the nearest; 0 for neighbours */
-  lane: number;
-  /** others run in its lane, beside it */
-  isBundled: boolean;
   hasRun: boolean;
   /** the gradient came this way; fresh: with this step */
   isReturned: boolean;

@@ -6,13 +6,21 @@ import { classNames, h, type VNode } from "../browser/svg.ts";
 import { circleMark, pathMark, rectMark, textMark, titleMark } from "../browser/shapes.ts";
 import { factsOfRun } from "./whole_run/call_site_facts.ts";
 import { learningMark } from "./whole_run/learning_mark.ts";
-import { codeOfCallSite, fitText, netRowNamesThatFit, netRowLabel, squeezedTextAttributes } from "./net_row_labels.ts";
+import {
+  codeOfCallSite,
+  fitText,
+  netRowNamesThatFit,
+  netRowLabel,
+  linesText,
+  squeezedTextAttributes,
+} from "./net_row_labels.ts";
+import type { Frame } from "./rail_lanes.ts";
 import type { RowEnd } from "./row_ends.ts";
 import { openRowMarks } from "./open_row_marks.ts";
 import { callBoxes, operationChipMarks } from "./net_chips.ts";
 import { severitiesOf } from "../findings/severities.ts";
 import { normText, shapeText } from "./net_words.ts";
-import type { NetFacts } from "./net_state.ts";
+import type { CallSiteState, NetFacts } from "./net_state.ts";
 import { ROW_END_TEXT_SIZE, type NetLayout, type NetRail, type PlacedNetRow } from "./net_layout.ts";
 import type { Translate } from "../words/sentences.ts";
 
@@ -64,7 +72,7 @@ export function netHeadMarks({ columns, width }: NetLayout, say: Translate): VNo
   ].filter((mark) => mark !== false);
 }
 
-function frameMark({ columns, width }: NetLayout, { callSite, depth, y, h: height }: NetLayout["frames"][number]) {
+function frameMark({ columns, width }: NetLayout, { callSite, depth, y, h: height }: Frame) {
   const x = columns.name - 14 + depth * INDENT;
   return rectMark("net-frame", x, y + 1, width - 6 - x - depth * 4, height - 2, {
     key: `frame ${callSite.key}`,
@@ -118,15 +126,10 @@ function railMarks({ facts, layout, isBackward, say, lines }: NetScene, rail: Ne
   const state = rail.isReturned ? "returned" : rail.hasRun && !isBackward ? "ran" : "";
   const title = rail.isResidual ? say("net_residual", { from: netRowLabel(from), to: netRowLabel(to) }) : "";
   const marks = [
-    h(
-      "path",
-      {
-        key: `rail ${key}`,
-        class: classNames("net-rail", state, rail.lane > 0 && "lane", rail.isBundled && "bundle"),
-        d,
-      },
-      title ? titleMark(title) : null,
-    ),
+    pathMark(classNames("net-rail", state, rail.lane > 0 && "lane", rail.isBundled && "bundle"), d, {
+      key: `rail ${key}`,
+      title: title || null,
+    }),
   ];
   if (rail.isFresh) marks.unshift(pathMark("net-glow", d, `glow ${key}`));
   if (state && !rail.lane && facts.opened) marks.push(arrowMark(rail, x, state));
@@ -165,36 +168,22 @@ function classText({ kind, callSites, states }: PlacedNetRow, say: Translate): s
       : "";
   if (kind === "repeat") return `${callSite.type} ×${callSites.length}`;
   if (kind === "fold") return say("net_rows", { n: callSites.length });
-  if (kind === "lines")
-    return linesText(
-      callSites.map(({ line }) => line),
-      say,
-    );
-  if (callSite.kind === "line") return linesText([callSite.line], say) + count;
+  if (kind === "lines") return linesText(callSites, say);
+  const line = linesText([callSite], say);
+  if (callSite.kind === "line") return line + count;
   const again = callSite.isAgain ? ` · ${say("net_again")}` : "";
   const turn =
     kind === "head" && states[0].calls.length > 1
       ? ` · ${say("net_call_of", { k: states[0].shown + 1, n: states[0].calls.length })}`
       : "";
-  const where = callSite.isTwice ? ` · ${linesText([callSite.line], say)}` : "";
-  return `${callSite.kind === "module" ? callSite.type + where : callSite.kind === "function" ? linesText([callSite.line], say) : ""}${again}${turn}${count}`;
+  const what = { module: callSite.type + (callSite.isTwice ? ` · ${line}` : ""), function: line, own: "" };
+  return what[callSite.kind] + again + turn + count;
 }
 
-function linesText(lines: number[], say: Translate) {
-  const [first, last] = [Math.min(...lines), Math.max(...lines)];
-  return first === last ? say("net_line", { line: first }) : say("net_lines", { first, last });
-}
-
-interface RowTotals {
-  hasBegun: boolean;
-  hasRun: boolean;
-  nodes: number;
-  visited: number;
-  isLeftOut: boolean;
-  kept: number;
-  holds: number;
-  letGoNow: boolean;
-}
+type RowTotals = Pick<
+  CallSiteState,
+  "hasBegun" | "hasRun" | "nodes" | "visited" | "isLeftOut" | "kept" | "holds" | "letGoNow"
+>;
 
 /** Of all the places of a row together. */
 export function netRowTotals({ states }: Pick<PlacedNetRow, "states">): RowTotals {

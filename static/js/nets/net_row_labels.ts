@@ -5,6 +5,7 @@ import { textWidth } from "../layout/text/metrics.ts";
 import type { NetFacts } from "./net_state.ts";
 import type { CallSite } from "./net_call_sites.ts";
 import type { NetRow } from "./net_rows.ts";
+import type { Translate } from "../words/sentences.ts";
 
 /** Pixels. */
 const NAME_SIZE = 13;
@@ -70,4 +71,11 @@ export function fitText(text: string, room: number, size: number) {
     else high = middle - 1;
   }
   return low > 2 ? `${characters.slice(0, low).join("").trimEnd()}…` : "";
+}
+
+/** The lines of the program that call sites are on. */
+export function linesText(callSites: CallSite[], say: Translate) {
+  const lines = callSites.map(({ line }) => line);
+  const [first, last] = [Math.min(...lines), Math.max(...lines)];
+  return first === last ? say("net_line", { line: first }) : say("net_lines", { first, last });
 }

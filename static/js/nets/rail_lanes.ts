@@ -7,7 +7,7 @@ import type { OpenTrace } from "../trace/state.ts";
 /** More than these are one bundle. */
 const MAX_LANE = 4;
 
-interface Rail<Row> {
+export interface Rail<Row> {
   from: Row;
   to: Row;
   /** from the left of the dots, 1 the nearest; 0 for neighbours */

@@ -79,7 +79,7 @@ function addUses(facts: RunFacts, entriesByTensor: Map<string, LedgerEntry[]>) {
       for (const uid of facts.parametersOf(optimizer, step)) {
         const entries = entriesByTensor.get(uid);
         const hasGrad =
-          facts.history.valueAt(uid, "grad", step - 1) ||
+          facts.gradOf(uid, step - 1) ||
           entries?.some((entry) => entry.kind === "added" && entry.step === step && entry.at < at);
         if (hasGrad) entries?.push({ kind: "used", step, at, by: optimizer });
       }

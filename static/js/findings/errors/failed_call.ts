@@ -41,7 +41,7 @@ export function forwardOfFailedVisit(facts: RunFacts): Operation | null {
   const ops = facts.opsAt(birthStep).filter(({ requires_grad: requires }) => requires.some(Boolean));
   const name = facts.nodeOperationName(node);
   return (
-    ops.find(({ outputs }) => outputs.some((uid) => facts.history.valueAt(uid, "grad_fn", birthStep) === node)) ??
+    ops.find(({ outputs }) => outputs.some((uid) => facts.gradFnOf(uid, birthStep) === node)) ??
     ops.find((op) => operationName(op.name).startsWith(name)) ??
     ops.find((op) => ops.length === 1 && op) ??
     null

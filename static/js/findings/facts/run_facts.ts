@@ -1,14 +1,20 @@
 /** What diagnoses ask of a run, in one vocabulary: what the trace tells, and what is found out of it once for all. */
 
 import { dataflowOf } from "./dataflow.ts";
-import { findInStatements } from "./executed_statements.ts";
 import { attributeChanges } from "./object_history.ts";
 import { optimizerGroups, optimizerParameters, optimizersOf, optimizerWith } from "./optimizers.ts";
 import { RecordedRun, type RunError } from "./recorded_run.ts";
 import { resolveExpressionUids } from "./resolve.ts";
 import { mentionsAt } from "./statement_mentions.ts";
 import { cellsOfTensor, numbersOfTensor, rangeOfTensor } from "./tensor_values.ts";
-import type { SyntaxNode } from "../../syntax/tree.ts";
+import { statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
+
+/** what was found in a statement, at a step that ran it */
+interface FoundInStatement<T> {
+  step: number;
+  stmt: number;
+  found: T;
+}
 
 /** Built for one trace; every method answers for the state after a step, unless it says otherwise. */
 export class RunFacts extends RecordedRun {
@@ -72,8 +78,14 @@ export class RunFacts extends RecordedRun {
   }
 
   /** What is found in the syntax of statements, each time that they run; each statement is looked at once. */
-  findInStatements<T>(find: (tree: SyntaxNode, stmt: number) => T[]) {
-    return findInStatements(this, find);
+  findInStatements<T>(find: (tree: SyntaxNode, stmt: number) => T[]): FoundInStatement<T>[] {
+    const found = statementTrees(this.trace.program).map((tree, stmt) => (tree ? find(tree, stmt) : []));
+    if (!found.some(({ length }) => length)) return [];
+    return this.steps.flatMap(({ kind, stmt }, step) =>
+      stmt != null && (kind === "statement" || kind === "return")
+        ? (found[stmt] ?? []).map((each) => ({ step, stmt, found: each }))
+        : [],
+    );
   }
 
   /** What the statement of a step mentions. */

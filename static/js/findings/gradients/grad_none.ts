@@ -1,7 +1,7 @@
 /** Why `.grad` is None, where the program shows interest in it: it reads it, or gives the tensor to an optimizer. */
 
-import { codeFact, gradNameOf, nameTextOfFact, operationName } from "../diagnosis.ts";
-import type { Diagnosis, DiagnosisRow, Fact, Link, RunFacts } from "../diagnosis.ts";
+import { asFound, codeFact, diagnosis as declare, gradNameOf, nameTextOfFact, operationName } from "../diagnosis.ts";
+import type { Diagnosis, Fact, Link, RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { gradReadings } from "../statements/grad_readings.ts";
 import { runCoverage } from "../account/run_coverage.ts";
@@ -12,8 +12,8 @@ import { firstNameOf } from "../../syntax/expressions.ts";
 import { loopVariables } from "../../syntax/statements.ts";
 import { outermostModuleWithout } from "../training/training_facts.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "grad_none", severity: "warning", diagnose: diagnoseGradIsNone, lookedFor: "cut" },
+export const FINDINGS = [
+  declare({ kind: "grad_none", severity: "warning", lookedFor: "cut", of: gradsThatAreNone, say: asFound }),
 ];
 
 interface ExpectedGrad {
@@ -38,7 +38,7 @@ const RECORDING_OFF = new Set(["cut_no_grad", "cut_inference"]);
 const MAX_GRAD_NONE_FINDINGS = 12;
 const MAX_COMPARED_PARAMETERS = 8;
 
-function diagnoseGradIsNone(facts: RunFacts): Diagnosis[] {
+function gradsThatAreNone(facts: RunFacts): Diagnosis[] {
   const errorStatement = statementThatRaisedOnNoneGrad(facts);
   const out: Map<string, Diagnosis> = new Map(
     nonLeafTensorsInOptimizer(facts).map((diagnosis) => ["optimizer", diagnosis]),
@@ -216,11 +216,9 @@ function isNamedInStatement(facts: RunFacts, uid: string, step: number) {
 
 /** Where the program reads a `.grad` that is None. */
 function readsOfNoneGrad(facts: RunFacts): ExpectedGrad[] {
-  const history = facts.history;
+  const _history = facts.history;
   return gradReadings(facts)
-    .filter(
-      ({ uid, step }) => !history.valueAt(uid, "grad", Math.max(0, step - 1)) && !history.valueAt(uid, "grad", step),
-    )
+    .filter(({ uid, step }) => !facts.gradOf(uid, Math.max(0, step - 1)) && !facts.gradOf(uid, step))
     .map((reading) => ({ ...reading, uids: [reading.uid] }));
 }
 
@@ -276,7 +274,7 @@ function parametersNeverReached(facts: RunFacts, optimizer: string, params: stri
 /** Where every step of an optimizer finds that the gradients have been reset. */
 function gradsResetBeforeOptimizerStep(facts: RunFacts, uid: string, steps: number[]): ExpectedGrad[] {
   const params = facts.parametersOf(uid, steps[0]);
-  const isWithoutGrad = (step: number) => params.every((param) => !facts.history.valueAt(param, "grad", step - 1));
+  const isWithoutGrad = (step: number) => params.every((param) => !facts.gradOf(param, step - 1));
   if (!params.length || !steps.every(isWithoutGrad)) return [];
   return [{ uid: params[0], path: "", step: steps[0], uids: params }];
 }

@@ -34,8 +34,7 @@ export function gradNoneReason(facts: RunFacts, uid: string, step: number): Grad
   const lostChange = history
     .fieldChanges(uid, "grad")
     .findLast((change) => change.step <= step && change.value === null);
-  if (lostChange && history.valueAt(uid, "grad", lostChange.step - 1))
-    return gradResetReason(facts, uid, lostChange.step);
+  if (lostChange && facts.gradOf(uid, lostChange.step - 1)) return gradResetReason(facts, uid, lostChange.step);
   return leafNotReachedReason(facts, uid, step);
 }
 

@@ -3,8 +3,8 @@
  * nothing.
  */
 
-import { codeFact, gradNameOf, operationName, phrase, placeAt } from "../diagnosis.ts";
-import type { BackwardCall, Diagnosis, DiagnosisRow, EventOccurrence, Operation, RunFacts } from "../diagnosis.ts";
+import { asFound, codeFact, diagnosis, gradNameOf, operationName, phrase, placeAt } from "../diagnosis.ts";
+import type { BackwardCall, Diagnosis, EventOccurrence, Operation, RunFacts } from "../diagnosis.ts";
 import { nodeReceivingGradient } from "./gradient_flow.ts";
 import { ancestorsAndCuts, reachableNodes, type GraphCut } from "../facts/graph_walk.ts";
 import { lossTerms, type LossTerm } from "./loss_terms.ts";
@@ -14,8 +14,8 @@ import { literalValue, methodCalls } from "../../syntax/expressions.ts";
 import { nameUses } from "../../syntax/name_uses.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "term_moves_nothing", severity: "warning", diagnose: diagnoseTermWithoutHistory },
+export const FINDINGS = [
+  diagnosis({ kind: "term_moves_nothing", severity: "warning", of: termsWithoutHistory, say: asFound }),
 ];
 
 /** By why a history ended: whether it may well be meant, as a constant that is only printed along. */
@@ -26,7 +26,7 @@ const MAX_NAMES_BACK = 4;
 /** Of a number, the smallest share that counts as added: 0.0001 times a penalty is little, and not nothing. */
 const MIN_SHARE_ADDED = 1e-6;
 
-function diagnoseTermWithoutHistory(facts: RunFacts): Diagnosis[] {
+function termsWithoutHistory(facts: RunFacts): Diagnosis[] {
   /** by the lines of the cut and of the term */
   const out = new Map<string, Diagnosis>();
   for (const call of backwardsOfLosses(facts)) {
@@ -47,9 +47,9 @@ function diagnoseTermWithoutHistory(facts: RunFacts): Diagnosis[] {
       const key = `${facts.steps[cut.step].line} ${facts.steps[term.step].line}`;
       if (!out.has(key)) out.set(key, diagnosisOf(facts, call, term, cut, moving[0]));
     }
-    for (const diagnosis of termsThatMissTheStep(facts, call, moving)) {
-      const key = `${placeAt(facts, diagnosis.cause).line} ${diagnosis.variant}`;
-      if (!out.has(key)) out.set(key, diagnosis);
+    for (const found of termsThatMissTheStep(facts, call, moving)) {
+      const key = `${placeAt(facts, found.cause).line} ${found.variant}`;
+      if (!out.has(key)) out.set(key, found);
     }
   }
   return [...out.values()];

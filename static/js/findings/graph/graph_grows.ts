@@ -1,14 +1,22 @@
 /** A loop in which a name or a list keeps the graph of every iteration alive. */
 
-import { codeFact, phrase, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
+import { asFound, codeFact, diagnosis, phrase, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { reachableNodes } from "../facts/graph_walk.ts";
 import { areOperandsOfOneOperation, storedTensor, type StoredTensor } from "./stored_graphs.ts";
 import type { Value } from "../../trace/wire.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "graph_grows", severity: "warning", diagnose: diagnoseGraphGrowthInLoop, lookedFor: "graphs" },
+const KIND = { kind: "graph_grows", severity: "warning", lookedFor: "graphs" } as const;
+
+export const FINDINGS = [
+  diagnosis({
+    ...KIND,
+    when: ({ backwardCalls }) => backwardCalls.length,
+    of: namesWithGrowingGraph,
+    say: asFound,
+  }),
+  diagnosis({ ...KIND, of: itemsAppended, say: growingListDiagnosis }),
 ];
 
 /** a name's tensor and its node, from a step on */
@@ -41,27 +49,22 @@ const MAX_NODES_BETWEEN_VALUES = 400;
 /** So many items of a list are followed back. */
 const MAX_VALUES_WITH_HISTORY = 64;
 
-function diagnoseGraphGrowthInLoop(facts: RunFacts): Diagnosis[] {
-  if (!facts.backwardCalls.length) return listsWithGrowingGraph(facts);
-  return [...namesWithGrowingGraph(facts), ...listsWithGrowingGraph(facts)];
-}
-
 function namesWithGrowingGraph(facts: RunFacts): Diagnosis[] {
   /** by the line that makes it grow */
-  const out = new Map<number, { begins: number; diagnosis: Diagnosis }>();
+  const out = new Map<number, { begins: number; found: Diagnosis }>();
   for (const [name, meanings] of [...meaningsOfVariables(facts), ...meaningsOfAttributes(facts)]) {
     if (meanings.length + 1 < MIN_LOOP_ITERATIONS && !meanings.some(({ uid }) => isGraphGrownByWrites(facts, uid)))
       continue;
     const chain = longestValueSequence(facts, successiveValuesOfName(facts, meanings));
     if (!chain || chain.holdings.length < MIN_LOOP_ITERATIONS) continue;
     if (!isOfLoop(facts, chain.holdings)) continue;
-    const diagnosis = diagnosisOfValueSequence(facts, name, chain);
-    if (!diagnosis) continue;
+    const found = diagnosisOfValueSequence(facts, name, chain);
+    if (!found) continue;
     const [{ step: begins }, { step: grows }] = chain.holdings;
     const { line } = facts.place(grows);
-    if ((out.get(line)?.begins ?? Infinity) > begins) out.set(line, { begins, diagnosis });
+    if ((out.get(line)?.begins ?? Infinity) > begins) out.set(line, { begins, found });
   }
-  return [...out.values()].map(({ diagnosis }) => diagnosis);
+  return [...out.values()].map(({ found }) => found);
 }
 
 /** What each variable meant, by its name. */
@@ -94,7 +97,7 @@ function successiveValuesOfName(facts: RunFacts, meanings: NameMeaning[]): Value
     if (uid[0] !== "t") return { step, uid, node: "" };
     const end = meanings[k + 1]?.step ?? facts.steps.length;
     const changes = history.fieldChanges(uid, "grad_fn").filter((change) => change.step > step && change.step < end);
-    const nodes = [{ step, value: history.valueAt(uid, "grad_fn", step) }, ...changes];
+    const nodes = [{ step, value: facts.gradFnOf(uid, step) }, ...changes];
     return nodes.map(({ step: at, value }) => ({ step: at, uid, node: typeof value === "string" ? value : "" }));
   });
 }
@@ -192,8 +195,7 @@ function leadToLeavesAndAreUnvisited(facts: RunFacts, nodes: Set<string>, other:
 }
 
 function isOfWalkedNode(facts: RunFacts, uid: string, step: number) {
-  const node = uid[0] === "t" ? facts.history.valueAt(uid, "grad_fn", step) : null;
-  return typeof node === "string" && facts.index.visitStepsByNode.has(node);
+  return uid[0] === "t" && facts.visitsOf(facts.gradFnOf(uid, step)).length > 0;
 }
 
 /**
@@ -279,9 +281,8 @@ function iterationsBetween(facts: RunFacts, first: number, last: number) {
   return isSameLoop ? to[to.length - 1] - from[from.length - 1] + 1 : 0;
 }
 
-/** Lists to which a loop appends a tensor that still has its graph. */
-function listsWithGrowingGraph(facts: RunFacts): Diagnosis[] {
-  /** by list and statement */
+/** What a statement appends to a list, of tensors that still have their graphs: by list and statement. */
+function itemsAppended(facts: RunFacts): ListItem[][] {
   const appendedTensors = new Map<string, ListItem[]>();
   /** by statement */
   const lastList = new Map<unknown, SeenList>();
@@ -297,7 +298,7 @@ function listsWithGrowingGraph(facts: RunFacts): Diagnosis[] {
     lastList.set(stmt, { uid, first, len: fields.len ?? 0 });
     addToList(appendedTensors, `${first} ${stmt}`, { list: uid, ...stored, step });
   }
-  return [...appendedTensors.values()].flatMap((items) => growingListDiagnosis(facts, items) ?? []);
+  return [...appendedTensors.values()];
 }
 
 /** A list to which a statement appended last; `first` is what it was when it was seen first. */
@@ -342,13 +343,13 @@ function listWithHistoryDiagnosis(facts: RunFacts, items: ListItem[]): Diagnosis
   const death = facts.index.lifetimes.get(last.list)?.death ?? -1;
   const len = facts.object(last.list, last.step)?.len ?? 0;
   if (!name || len < values.length || backwardCalls.some(({ step }) => step > death)) return null;
-  const diagnosis = graphGrowthDiagnosis(facts, name, "history", values, values.length, last.list);
+  const found = graphGrowthDiagnosis(facts, name, "history", values, values.length, last.list);
   const y = codeFact(`${name}[-1]${last.suffix}`);
   const isIndexed = !["dict", "defaultdict", "OrderedDict"].includes(facts.scan.initialFields(last.list)?.type ?? "");
   return {
-    ...diagnosis,
+    ...found,
     severity: "warning",
-    facts: isIndexed ? { ...diagnosis.facts, y } : diagnosis.facts,
+    facts: isIndexed ? { ...found.facts, y } : found.facts,
     fixes: isDirect ? [["detach_sum", { x: name }, last.step]] : [],
   };
 }
@@ -357,47 +358,39 @@ function listWithHistoryDiagnosis(facts: RunFacts, items: ListItem[]): Diagnosis
 function aliveValues(facts: RunFacts, items: ListItem[]): ValueWithGraph[] {
   const last = items[items.length - 1];
   return items.flatMap(({ uid, step }) => {
-    const node = facts.history.valueAt(uid, "grad_fn", step);
-    const isAlive = (facts.index.lifetimes.get(uid)?.death ?? -1) >= last.step;
-    return typeof node === "string" && isAlive ? [{ step, uid, node }] : [];
+    const node = facts.gradFnOf(uid, step);
+    return node && facts.deathStep(uid) >= last.step ? [{ step, uid, node }] : [];
   });
 }
 
 function growingListDiagnosis(facts: RunFacts, items: ListItem[]): Diagnosis | null {
   if (items.length < MIN_LOOP_ITERATIONS) return null;
-  const backwards = new Set();
-  const walkedItems = items.filter(({ uid, step }) => {
-    const nodeUid = facts.gradFnOf(uid, step);
-    const visit = facts.visitsOf(nodeUid)?.[0];
-    if (visit !== undefined) backwards.add(facts.steps[visit].visit?.backward);
-    return visit !== undefined;
+  const walked = items.flatMap(({ uid, step }) => {
+    const node = facts.gradFnOf(uid, step);
+    const [visit] = facts.visitsOf(node);
+    return node && visit !== undefined ? [{ step, uid, node, backward: facts.steps[visit].visit?.backward }] : [];
   });
+  const backwards = new Set(walked.map(({ backward }) => backward));
   const last = items[items.length - 1];
-  const aliveItems = walkedItems.filter(({ uid }) => (facts.index.lifetimes.get(uid)?.death ?? -1) >= last.step);
+  const alive = walked.filter(({ uid }) => facts.deathStep(uid) >= last.step);
   const withHistory = listWithHistoryDiagnosis(facts, items);
   if (withHistory) return withHistory;
   if (!facts.backwardCalls.length) return listWithoutBackwardDiagnosis(facts, items, "evaluated");
-  if (!walkedItems.length && areGraphsUnused(facts, items)) return listWithoutBackwardDiagnosis(facts, items, "unused");
-  if (backwards.size < MIN_LOOP_ITERATIONS || aliveItems.length < MIN_LOOP_ITERATIONS) return null;
+  if (!walked.length && areGraphsUnused(facts, items)) return listWithoutBackwardDiagnosis(facts, items, "unused");
+  if (backwards.size < MIN_LOOP_ITERATIONS || alive.length < MIN_LOOP_ITERATIONS) return null;
   const name = facts.nameText(last.list, last.step);
-  if (!name) return null;
-  const heldValues = aliveItems.map(({ uid, step }) => ({
-    step,
-    uid,
-    node: String(facts.history.valueAt(uid, "grad_fn", step)),
-  }));
-  return graphGrowthDiagnosis(facts, name, "listed", heldValues, aliveItems.length, last.list);
+  return name ? graphGrowthDiagnosis(facts, name, "listed", alive, alive.length, last.list) : null;
 }
 
 /** Whether the items of a list have graphs that share leaves at most, and that no backward of the whole run walks. */
 function areGraphsUnused(facts: RunFacts, items: { uid: string; step: number }[]) {
   if (!isRecordedWhole(facts)) return false;
-  const nodes = items.map(({ uid, step }) => facts.history.valueAt(uid, "grad_fn", step));
-  if (nodes.some((node) => typeof node !== "string") || new Set(nodes).size < nodes.length) return false;
-  const graphs = (nodes as string[]).map((node) => reachableNodes(facts, node));
+  const nodes = items.flatMap(({ uid, step }) => facts.gradFnOf(uid, step) ?? []);
+  if (nodes.length < items.length || new Set(nodes).size < nodes.length) return false;
+  const graphs = nodes.map((node) => reachableNodes(facts, node));
   return graphs.every(
     (graph, k) =>
-      leadToLeavesAndAreUnvisited(facts, graph, (nodes[k - 1] ?? nodes[k + 1]) as string) &&
+      leadToLeavesAndAreUnvisited(facts, graph, nodes[k - 1] ?? nodes[k + 1]) &&
       ![...graph].some((uid) => !facts.index.nodes.get(uid)?.variable && graphs[k + 1]?.has(uid)),
   );
 }

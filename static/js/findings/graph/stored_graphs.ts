@@ -17,7 +17,7 @@ const MAX_OBJECTS = 64;
 export function storedTensor(facts: RunFacts, stored: string | null, step: number): StoredTensor | null {
   if (stored?.[0] === "t") return { uid: stored, suffix: "" };
   if (stored?.[0] !== "o") return null;
-  const history = facts.history;
+  const _history = facts.history;
   const entities = facts.stateAt(step);
   const queue: StoredTensor[] = [{ uid: stored, suffix: "" }];
   const seen = new Set([stored]);
@@ -36,7 +36,7 @@ export function storedTensor(facts: RunFacts, stored: string | null, step: numbe
       seen.add(uid);
       const found = { uid, suffix: queue[k].suffix + part };
       if (uid[0] === "o") queue.push(found);
-      else if (history.valueAt(uid, "grad_fn", step)) return found;
+      else if (facts.gradFnOf(uid, step)) return found;
     }
   }
   return null;

@@ -71,7 +71,7 @@ function hookRegistration(facts: RunFacts, hook: string, before: number): { step
     return hookChange ? [{ step: hookChange.step, uid }] : [];
   });
   const unvisited = registrations.filter(
-    ({ uid }) => !facts.index.visitStepsByNode.has(String(facts.history.valueAt(uid, "grad_fn", before))),
+    ({ uid }) => !facts.index.visitStepsByNode.has(String(facts.gradFnOf(uid, before))),
   );
   if (unvisited.length || registrations.length) return unvisited.at(-1) ?? registrations.at(-1) ?? null;
   const step = facts.steps.findLastIndex(({ kind }, i) => i < before && kind === "statement" && registersHook(i));

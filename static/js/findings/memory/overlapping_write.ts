@@ -51,8 +51,8 @@ function inPlaceOperationsOnOneStorage(facts: RunFacts): Operation[] {
   return facts.scan.operationsNamed(IN_PLACE_ARITHMETIC_NAME).filter(({ inputs, outputs, step }) => {
     const [target, operand] = inputs;
     if (inputs.length !== 2 || target !== outputs[0] || target === operand) return false;
-    const storage = facts.history.valueAt(operand, "storage", step);
-    return storage && storage === facts.history.valueAt(target, "storage", step);
+    const storage = facts.storageOf(operand, step);
+    return storage && storage === facts.storageOf(target, step);
   });
 }
 

@@ -3,31 +3,27 @@
  * missing.
  */
 
-import { codeFact, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { outermostCallStep, dataSourcesOf, layerCalls, type LayerCall } from "./layer_calls.ts";
 import { attributeRead, calleePath, callsIn } from "../../syntax/expressions.ts";
 import { bareExpression } from "../../syntax/statements.ts";
 import { childOf, type SyntaxNode } from "../../syntax/tree.ts";
 import { modulePath } from "../training/training_facts.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "eval_missing", severity: "note", diagnose: diagnoseMissingEval, lookedFor: "modes" },
+export const FINDINGS = [
+  diagnosis({
+    kind: "eval_missing",
+    severity: "note",
+    lookedFor: "modes",
+    /** of a module that has both, what batch norm does says more */
+    of: (facts) => layerCalls(facts).toSorted((a, b) => Number(a.layer === "dropout") - Number(b.layer === "dropout")),
+    once: ({ outer }) => outer?.module ?? outer?.type ?? "",
+    say: (facts, call) => {
+      const variant = variantOf(facts, call, layerCalls(facts));
+      return variant && diagnosisOf(facts, call, variant);
+    },
+  }),
 ];
-
-function diagnoseMissingEval(facts: RunFacts): Diagnosis[] {
-  const calls = layerCalls(facts);
-  /** by the outermost module, the first call that says it */
-  const byModule = new Map<string, { call: LayerCall; variant: string }>();
-  for (const call of calls) {
-    const key = call.outer?.module ?? call.outer?.type ?? "";
-    const known = byModule.get(key);
-    if (known && (known.variant !== "dropout" || call.layer === "dropout")) continue;
-    const variant = variantOf(facts, call, calls);
-    if (variant && (!known || (known.variant === "dropout" && variant !== "dropout")))
-      byModule.set(key, { call, variant });
-  }
-  return [...byModule.values()].map(({ call, variant }) => diagnosisOf(facts, call, variant));
-}
 
 /**
  * Null where the facts do not say that a prediction is meant: where the layer ever runs in eval, or the result trains.

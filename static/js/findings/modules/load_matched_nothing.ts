@@ -11,7 +11,7 @@ import { tensorsOfModule } from "../facts/module_tensors.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { findEntity } from "../../trace/entities.ts";
 import type { Value } from "../../trace/wire.ts";
-import { SNAPSHOT_NAME_PATTERN } from "../statements/snapshot_name.ts";
+import { SNAPSHOT_NAME_PATTERN } from "./same_module.ts";
 import { outermostModuleWithout } from "../training/training_facts.ts";
 
 const LOADS = { kind: "load_matched_nothing", severity: "warning", of: stateDictLoads, once: lineOfCandidate } as const;
@@ -244,7 +244,7 @@ interface Replacement {
 /** The step that gave a tensor other numbers, or its module another tensor, before anything read what was loaded. */
 function replacementOf(facts: RunFacts, uid: string, loaded: number): Replacement | null {
   const history = facts.history;
-  const storage = history.valueAt(uid, "storage", loaded);
+  const storage = facts.storageOf(uid, loaded);
   const moved = history.fieldChanges(uid, "storage").find(({ step }) => step > loaded)?.step ?? Infinity;
   const replaced = facts.attributeChanges.find(({ before, step }) => before === uid && step > loaded)?.step ?? Infinity;
   const last = Math.min(moved, replaced);

@@ -3,8 +3,8 @@
  * backward.
  */
 
-import { gradNameOf, operationName, phrase } from "../diagnosis.ts";
-import type { Diagnosis, DiagnosisRow, Fix, Link, Operation, RunFacts } from "../diagnosis.ts";
+import { asFound, diagnosis as declare, gradNameOf, operationName, phrase } from "../diagnosis.ts";
+import type { Diagnosis, Fix, Link, Operation, RunFacts } from "../diagnosis.ts";
 import { emptyMeanCause } from "./empty_mean.ts";
 import { divergingParameterBefore, type DivergingParameter } from "./divergence.ts";
 import { diagnoseHalfOverflow } from "./half_overflow.ts";
@@ -13,8 +13,8 @@ import { gradScalerByBackward } from "../account/scaled_losses.ts";
 import type { Cell } from "../../trace/entities.ts";
 import type { Delta, Visit } from "../../trace/wire.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "nonfinite", severity: "warning", diagnose: diagnoseNonfiniteValues, lookedFor: "numbers" },
+export const FINDINGS = [
+  declare({ kind: "nonfinite", severity: "warning", lookedFor: "numbers", of: firstNonfiniteValue, say: asFound }),
 ];
 
 interface NonfiniteOrigin {
@@ -38,7 +38,7 @@ const CARRIED_OR_GIVEN_VALUES =
 /** Operations that give new memory as it is, and views of it. */
 const UNINITIALIZED = /^(?:new_)?empty|^(?:detach|alias|view|expand|permute|transpose|t)$/;
 
-function diagnoseNonfiniteValues(facts: RunFacts): Diagnosis[] {
+function firstNonfiniteValue(facts: RunFacts): Diagnosis[] {
   const firstInForward = firstNonfiniteStorage(facts, false);
   const firstInVisits = firstNonfiniteStorage(facts, true);
   const earliest =

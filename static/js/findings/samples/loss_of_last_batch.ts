@@ -65,11 +65,9 @@ function lastLossOf(facts: RunFacts, call: BackwardCall): LastLoss | null {
 /** Whether a loss of other data has a graph through which no backward ever went. */
 function isUnusedLoss(facts: RunFacts, op: Operation, last: Operation) {
   if (op.inputs.length < 2 || op.inputs[1] === last.inputs[1]) return false;
-  const node = facts.history.valueAt(op.outputs[0], "grad_fn", op.step);
-  if (typeof node !== "string") return false;
-  return [...reachableNodes(facts, node)].every(
-    (uid) => facts.index.nodes.get(uid)?.variable || !facts.index.visitStepsByNode.has(uid),
-  );
+  const node = facts.gradFnOf(op.outputs[0], op.step);
+  const isVisited = (uid: string) => !facts.index.nodes.get(uid)?.variable && facts.visitsOf(uid).length > 0;
+  return node !== null && ![...reachableNodes(facts, node)].some(isVisited);
 }
 
 function diagnosisOf(facts: RunFacts, { name, call, last, dropped }: LastLoss, count: number): Diagnosis {

@@ -83,7 +83,6 @@ function diagnosisOf(facts: RunFacts, { uid, name, frame, step }: NameBinding): 
       [step, "made", [uid], { x }],
       [backward, "used", [backward.roots[0]]],
     ],
-    names: [x],
     facts: { x, function: codeFact(given?.name ?? "") },
   };
 }

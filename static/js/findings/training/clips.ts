@@ -96,7 +96,7 @@ export const FINDINGS = [
       const steps = clips.map(({ step }) => step);
       const ledgers = gradientLedgers(facts);
       if (ledgers.some(({ entries }) => entries.some(({ kind }) => kind === "clipped"))) return null;
-      if (steps.some((step) => ledgers.some(({ uid }) => facts.history.valueAt(uid, "grad", step)))) return null;
+      if (steps.some((step) => ledgers.some(({ uid }) => facts.gradOf(uid, step)))) return null;
       const [clip] = steps;
       const entries = ledgers.flatMap((ledger) => ledger.entries.map((entry) => ({ ...entry, uid: ledger.uid })));
       const after = entries.filter(({ step }) => step > clip).sort((a, b) => a.step - b.step);
@@ -252,8 +252,7 @@ function nextUpdate(facts: RunFacts, clip: number): { optimizer: string; step: n
   for (const { uid: optimizer, steps } of facts.optimizers) {
     const step = steps.find((other) => other > clip);
     if (step === undefined) continue;
-    if (facts.parametersOf(optimizer, step).some((param) => facts.history.valueAt(param, "grad", clip)))
-      return { optimizer, step };
+    if (facts.parametersOf(optimizer, step).some((param) => facts.gradOf(param, clip))) return { optimizer, step };
   }
   return null;
 }

@@ -3,15 +3,25 @@
  * parameters.
  */
 
-import { gradNameOf, nameTextOfFact } from "../diagnosis.ts";
-import type { Diagnosis, DiagnosisRow, Fact, Facts, RunFacts } from "../diagnosis.ts";
-import { addToList } from "../../trace/multimap.ts";
+import { diagnosis, gradNameOf, nameTextOfFact } from "../diagnosis.ts";
+import type { Diagnosis, Fact, Facts, RunFacts } from "../diagnosis.ts";
 import { gradientLedgers } from "../account/gradient_ledger.ts";
 import { misdirectedOptimizers } from "./optimizer_misses.ts";
 import { modulePath, modulesAround, outermostModuleWithout } from "./training_facts.ts";
+import { groupBy } from "../../trace/multimap.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "not_in_optimizer", severity: "warning", diagnose: diagnoseModuleInNoOptimizer, lookedFor: "optimizers" },
+export const FINDINGS = [
+  diagnosis({
+    kind: "not_in_optimizer",
+    severity: "warning",
+    lookedFor: "optimizers",
+    of: (facts) => groupBy(missingParameters(facts), ({ optimizer, module }) => `${optimizer.uid} ${module}`),
+    say: (facts, missing) => {
+      const [{ optimizer, module }] = missing;
+      const parameters = missing.map(({ parameter }) => parameter);
+      return diagnosisOf(facts, optimizer, module, parameters);
+    },
+  }),
 ];
 
 /** a parameter with gradients that nothing uses; added: the step of its first */
@@ -39,32 +49,23 @@ interface SteppingOptimizer {
 const MIN_ROUNDS = 2;
 const MAX_COMPARED_PARAMETERS = 8;
 
-function diagnoseModuleInNoOptimizer(facts: RunFacts): Diagnosis[] {
+/** Parameters that an optimizer should have, each with the outermost module that has none of the optimizer's. */
+function missingParameters(facts: RunFacts) {
   const optimizers = steppingOptimizers(facts);
   if (!optimizers.length || misdirectedOptimizers(facts).length) return [];
   const replacing = new Set(facts.attributeChanges.flatMap(({ before, after }) => (before && after ? [after] : [])));
-  const byOptimizer = new Map<SteppingOptimizer, UnoptimizedParameter[]>();
-  for (const parameter of unoptimizedParameters(facts)) {
-    if (replacing.has(parameter.owner) || replacing.has(parameter.uid)) continue; // see `parameter_detached`
-    const shared = (optimizer: SteppingOptimizer) =>
-      [...parameter.backwards].filter((uid) => optimizer.used.has(uid)).length >= MIN_ROUNDS;
-    const optimizer = optimizers.find((each) => each.made < parameter.added && shared(each));
-    const second = optimizers.find(
-      (each) => each.made < parameter.added && shared(each) && isMadeTwice(each, optimizers),
+  return unoptimizedParameters(facts).flatMap((parameter) => {
+    if (replacing.has(parameter.owner) || replacing.has(parameter.uid)) return []; // see `parameter_detached`
+    const trained = optimizers.filter(
+      ({ made, used }) =>
+        made < parameter.added && [...parameter.backwards].filter((uid) => used.has(uid)).length >= MIN_ROUNDS,
     );
-    if (second) {
-      addToList(byOptimizer, second, { ...parameter, variant: "twice" });
-      continue;
-    }
-    const variant =
-      optimizer && parameter.variant ? parameter.variant : optimizer && variantOf(facts, parameter, optimizer);
-    if (optimizer && variant !== null) addToList(byOptimizer, optimizer, { ...parameter, variant });
-  }
-  return [...byOptimizer].flatMap(([optimizer, parameters]) => {
-    const byModule = new Map<string, UnoptimizedParameter[]>();
-    for (const parameter of parameters)
-      addToList(byModule, outermostModuleWithout(facts, parameter.uid, optimizer.params), parameter);
-    return [...byModule].map(([module, unheld]) => diagnosisOf(facts, optimizer, module, unheld));
+    const twice = trained.find((each) => isMadeTwice(each, optimizers));
+    const optimizer = twice ?? trained[0];
+    if (!optimizer) return [];
+    const variant = twice ? "twice" : (parameter.variant ?? variantOf(facts, parameter, optimizer));
+    const module = outermostModuleWithout(facts, parameter.uid, optimizer.params);
+    return variant === null ? [] : [{ optimizer, module, parameter: { ...parameter, variant } }];
   });
 }
 

@@ -59,17 +59,17 @@ interface StepEffect {
 
 /** Null where it is not known, where no gradient came, and where the optimizer writes none of the numbers. */
 function effectOfStep(facts: RunFacts, optimizer: string, step: number, first: number): StepEffect | null {
-  const history = facts.history;
+  const _history = facts.history;
   const before = stepBeforeStatement(facts.steps, step);
   const effect = { step, total: 0, moved: 0, heavy: { total: 0, moved: 0 }, example: "" };
   let fewest = Infinity;
   for (const uid of facts.parametersOf(optimizer, step)) {
-    const grad = (history.valueAt(uid, "grad", before) ?? history.valueAt(uid, "grad", step)) as string | null;
+    const grad = (facts.gradOf(uid, before) ?? facts.gradOf(uid, step)) as string | null;
     const nonzero = grad ? countNonzero(facts, grad, before) : 0;
     if (nonzero === null) return null;
     if (!nonzero) continue;
     const storage = facts.storageOf(uid, step);
-    if (storage !== history.valueAt(uid, "storage", before)) return null;
+    if (storage !== facts.storageOf(uid, before)) return null;
     if (!facts.opsAt(step).some(({ inputs, outputs }) => inputs.includes(uid) && outputs.includes(uid))) return null;
     const writes = facts.writesOf(storage).filter((write) => write.step > before && write.step <= step);
     if (writes.some(({ changed }) => changed === null)) return null;

@@ -3,19 +3,33 @@
  * optimizer was replaced.
  */
 
-import { codeFact, diagnosis, type Diagnosis, type DiagnosisRow, type RunFacts } from "../diagnosis.ts";
-import { addToList } from "../../trace/multimap.ts";
+import { codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { addToList, groupBy } from "../../trace/multimap.ts";
 import { learningRateAt } from "./scheduler_first.ts";
 import { roundedNumber } from "./training_facts.ts";
 import { callArgument, calleeName, pathText, receiver } from "../../syntax/expressions.ts";
 import { assignments, bareExpression } from "../../syntax/statements.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
+import { memoizePerRun } from "../facts/memoize_per_run.ts";
+import type { Optimizer } from "../facts/optimizers.ts";
 
-export const FINDINGS: DiagnosisRow[] = [
-  { kind: "scheduler_first", severity: "warning", diagnose: diagnoseScheduleInVain },
+const KIND = {
+  kind: "scheduler_first",
+  severity: "warning",
+  when: ({ ranToItsEnd }: RunFacts) => ranToItsEnd,
+} as const;
+
+export const FINDINGS = [
+  diagnosis({ ...KIND, of: (facts) => facts.optimizers, say: vanishedRate }),
+  diagnosis({
+    ...KIND,
+    of: (facts) => groupBy(callsForReplacedOptimizers(facts), ({ made }) => facts.steps[made].stmt),
+    say: (facts, calls) => (calls.length < MIN_LOST_CHANGES ? null : replacedDiagnosis(facts, calls[0])),
+  }),
   diagnosis({
     kind: "rate_jumps",
     severity: "note",
+    when: ({ ranToItsEnd }) => ranToItsEnd,
     of: (facts) => facts.findInStatements(schedulerAssignments),
     say: risingCosine,
   }),
@@ -40,44 +54,7 @@ interface RateChange {
   after: number;
 }
 
-function diagnoseScheduleInVain(facts: RunFacts): Diagnosis[] {
-  if (!facts.ranToItsEnd) return [];
-  const changes = rateChanges(facts);
-  return [...vanishedRateFindings(facts, changes), ...replacedOptimizerFindings(facts, changes)];
-}
-
-/** A cosine that is over before the training is: from `T_max` on the rate rises again, as it fell. */
-function risingCosine(facts: RunFacts, { step: made, found: { optimizer: given, value } }: MadeScheduler) {
-  const optimizer = facts.optimizers.find(({ uid }) => uid === facts.resolve(given, made));
-  const turn = callArgument(value, "T_max", 1);
-  if (!facts.ranToItsEnd || !optimizer || !turn || calleeName(value) !== "CosineAnnealingLR") return null;
-  const rates = optimizer.steps.map((step) => learningRateAt(facts, optimizer.uid, step - 1) ?? Number.NaN);
-  const lowest = rates.findIndex((rate, k) => rates[k + 1] > rate);
-  const highest = Math.max(...rates.slice(lowest));
-  if (lowest < 1 || !(highest > RISEN * rates[0]) || rates[lowest] > highest / 2) return null;
-  const x = facts.nameFact(optimizer.uid, made);
-  return {
-    variant: "cosine",
-    severity: "note",
-    cause: made,
-    chain: [
-      [made, "made", [optimizer.uid]],
-      [optimizer.steps[lowest], "written", [optimizer.uid], { rate: roundedNumber(rates[lowest]) }],
-      [optimizer.steps[rates.length - 1], "used", [optimizer.uid], { rate: roundedNumber(rates[rates.length - 1]) }],
-    ],
-    names: [x],
-    facts: {
-      optimizer: x,
-      turn: codeFact(`T_max=${turn.text}`),
-      n: lowest,
-      total: rates.length,
-      before: roundedNumber(rates[lowest]),
-      after: roundedNumber(highest),
-    },
-  } satisfies Diagnosis;
-}
-
-function rateChanges(facts: RunFacts): RateChange[] {
+const rateChanges = memoizePerRun((facts: RunFacts): RateChange[] => {
   const optimizers = facts.optimizers;
   const updates = new Set(optimizers.flatMap(({ steps }) => steps));
   const out: RateChange[] = [];
@@ -92,7 +69,7 @@ function rateChanges(facts: RunFacts): RateChange[] {
     }
   }
   return out;
-}
+});
 
 /** Of a statement like `scheduler.step()`: the scheduler. */
 function steppedNodes(tree: SyntaxNode): SyntaxNode[] {
@@ -110,38 +87,36 @@ export function schedulerAssignments(tree: SyntaxNode) {
   });
 }
 
-type MadeScheduler = { step: number; found: ReturnType<typeof schedulerAssignments>[number] };
-
-function vanishedRateFindings(facts: RunFacts, changes: RateChange[]): Diagnosis[] {
-  return facts.optimizers.flatMap(({ uid, made, steps }) => {
-    const own = changes.filter(({ optimizer }) => optimizer === uid);
-    if (!own.length || own.some(({ before, after }) => after > before)) return [];
-    const rates = steps.map((step) => learningRateAt(facts, uid, step - 1) ?? Number.NaN);
-    const [largest] = rates;
-    const from = rates.findIndex((rate) => rate < VANISHED * largest);
-    if (from < 1 || rates.some((rate, k) => !(rate <= (rates[k - 1] ?? largest)))) return [];
-    const lowering = own.findLast(({ step }) => step < steps[from]) ?? own[0];
-    const { useful, vain } = countsOfSteps(facts, uid, steps[from]);
-    if (vain < MIN_VANISHED_STEPS || vain < useful) return [];
-    const optimizer = facts.nameFact(uid, lowering.step);
-    const code = facts.statementFact(lowering.step);
-    const names = { optimizer, vain, total: useful + vain, last: roundedNumber(rates.at(-1) ?? 0), code };
-    const rate = roundedNumber(largest);
-    return [
-      {
-        variant: "vanished",
-        cause: lowering.step,
-        chain: [
-          [made, "made", [uid]],
-          [lowering.step, "written", [uid], { first: roundedNumber(lowering.after) }],
-          [steps[from], "used", [uid]],
-        ],
-        names: [optimizer],
-        facts: { ...names, first: rate },
-        fixes: [["out_of_loop"]],
-      },
-    ];
-  });
+function vanishedRate(facts: RunFacts, { uid, made, steps }: Optimizer): Diagnosis | null {
+  const own = rateChanges(facts).filter(({ optimizer }) => optimizer === uid);
+  if (!own.length || own.some(({ before, after }) => after > before)) return null;
+  const rates = steps.map((step) => learningRateAt(facts, uid, step - 1) ?? Number.NaN);
+  const [largest] = rates;
+  const from = rates.findIndex((rate) => rate < VANISHED * largest);
+  if (from < 1 || rates.some((rate, k) => !(rate <= (rates[k - 1] ?? largest)))) return null;
+  const lowering = own.findLast(({ step }) => step < steps[from]) ?? own[0];
+  const { useful, vain } = countsOfSteps(facts, uid, steps[from]);
+  if (vain < MIN_VANISHED_STEPS || vain < useful) return null;
+  const optimizer = facts.nameFact(uid, lowering.step);
+  return {
+    variant: "vanished",
+    cause: lowering.step,
+    chain: [
+      [made, "made", [uid]],
+      [lowering.step, "written", [uid], { first: roundedNumber(lowering.after) }],
+      [steps[from], "used", [uid]],
+    ],
+    names: [optimizer],
+    facts: {
+      optimizer,
+      vain,
+      total: useful + vain,
+      last: roundedNumber(rates.at(-1) ?? 0),
+      code: facts.statementFact(lowering.step),
+      first: roundedNumber(largest),
+    },
+    fixes: [["out_of_loop"]],
+  };
 }
 
 /**
@@ -172,29 +147,21 @@ interface CallForReplacedOptimizer {
 }
 
 /** Where no rate that a schedule set was used, since its optimizer was replaced. */
-function replacedOptimizerFindings(facts: RunFacts, changes: RateChange[]): Diagnosis[] {
-  /** by the statement that made the other optimizer */
-  const lost = new Map<number, CallForReplacedOptimizer[]>();
-  for (const [optimizer, calls] of callsByOptimizer(facts, changes)) {
+function callsForReplacedOptimizers(facts: RunFacts): CallForReplacedOptimizer[] {
+  return [...callsByOptimizer(facts)].flatMap(([optimizer, calls]) => {
     const last = facts.optimizer(optimizer)?.steps.at(-1) ?? -1;
-    if (calls.some((step) => step < last)) continue;
-    for (const step of calls) {
-      const call = callForReplacedOptimizer(facts, optimizer, step);
-      if (call) addToList(lost, facts.steps[call.made].stmt ?? -1, call);
-    }
-  }
-  return [...lost.values()].flatMap((calls) =>
-    calls.length < MIN_LOST_CHANGES ? [] : [replacedDiagnosis(facts, calls[0])],
-  );
+    if (calls.some((step) => step < last)) return [];
+    return calls.flatMap((step) => callForReplacedOptimizer(facts, optimizer, step) ?? []);
+  });
 }
 
 /**
  * The steps at which a scheduler of an optimizer was called: those that changed its rate, and where it is out of sight
  * those that say so.
  */
-function callsByOptimizer(facts: RunFacts, changes: RateChange[]): Map<string, number[]> {
+function callsByOptimizer(facts: RunFacts): Map<string, number[]> {
   const out = new Map<string, number[]>();
-  for (const { optimizer, step } of changes) addToList(out, optimizer, step);
+  for (const { optimizer, step } of rateChanges(facts)) addToList(out, optimizer, step);
   /** by the scheduler's path: its optimizer */
   const scheduled = new Map<string, string>();
   for (const { step, found } of facts.findInStatements((tree) => [
@@ -249,4 +216,40 @@ function replacedDiagnosis(
     names: [x],
     facts: names,
   };
+}
+
+/** A cosine that is over before the training is: from `T_max` on the rate rises again, as it fell. */
+function risingCosine(
+  facts: RunFacts,
+  {
+    step: made,
+    found: { optimizer: given, value },
+  }: { step: number; found: ReturnType<typeof schedulerAssignments>[number] },
+) {
+  const optimizer = facts.optimizers.find(({ uid }) => uid === facts.resolve(given, made));
+  const turn = callArgument(value, "T_max", 1);
+  if (!optimizer || !turn || calleeName(value) !== "CosineAnnealingLR") return null;
+  const rates = optimizer.steps.map((step) => learningRateAt(facts, optimizer.uid, step - 1) ?? Number.NaN);
+  const lowest = rates.findIndex((rate, k) => rates[k + 1] > rate);
+  const highest = Math.max(...rates.slice(lowest));
+  if (lowest < 1 || !(highest > RISEN * rates[0]) || rates[lowest] > highest / 2) return null;
+  const x = facts.nameFact(optimizer.uid, made);
+  return {
+    variant: "cosine",
+    cause: made,
+    chain: [
+      [made, "made", [optimizer.uid]],
+      [optimizer.steps[lowest], "written", [optimizer.uid], { rate: roundedNumber(rates[lowest]) }],
+      [optimizer.steps[rates.length - 1], "used", [optimizer.uid], { rate: roundedNumber(rates[rates.length - 1]) }],
+    ],
+    names: [x],
+    facts: {
+      optimizer: x,
+      turn: codeFact(`T_max=${turn.text}`),
+      n: lowest,
+      total: rates.length,
+      before: roundedNumber(rates[lowest]),
+      after: roundedNumber(highest),
+    },
+  } satisfies Diagnosis;
 }

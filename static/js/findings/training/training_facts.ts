@@ -63,7 +63,7 @@ export function owningModuleFact(facts: RunFacts, uid: string, step: number): Fa
 export function gradientNormAt(facts: RunFacts, uids: string[], step: number): number | null {
   let sum = 0;
   for (const uid of uids) {
-    const grad = facts.history.valueAt(uid, "grad", step);
+    const grad = facts.gradOf(uid, step);
     const elements = typeof grad === "string" ? facts.numbersOf(grad, step) : null;
     if (!elements) return null;
     for (const element of elements) sum += element * element;

@@ -2,6 +2,8 @@
  * Rails of one connected graph, as a commit graph has them: a lane for each chain, and for each edge that skips nodes.
  */
 
+import { addToList } from "../../trace/multimap.ts";
+
 /** a node's k-th edge and the node that it leads to */
 export interface InputEdge {
   k: number;
@@ -114,12 +116,7 @@ function readersByNode(
   inputs: Map<string, InputEdge[]>,
 ): Map<string, { uid: string; input: InputEdge }[]> {
   const readers = new Map<string, { uid: string; input: InputEdge }[]>();
-  for (const uid of order)
-    for (const input of inputs.get(uid) ?? []) {
-      const list = readers.get(input.to);
-      if (list) list.push({ uid, input });
-      else readers.set(input.to, [{ uid, input }]);
-    }
+  for (const uid of order) for (const input of inputs.get(uid) ?? []) addToList(readers, input.to, { uid, input });
   return readers;
 }
 

@@ -11,6 +11,7 @@ import {
   LOOM_NODE_HEIGHT,
   LOOM_SLOT_HEIGHT,
 } from "./loom_sizes.ts";
+import { LaneAllocator } from "../packing.ts";
 import { CHARACTER_WIDTH_EM, textWidth } from "../text/metrics.ts";
 import type { NodeFacts } from "../../trace/trace_index.ts";
 import type { LoomRows } from "./run_row.ts";
@@ -174,25 +175,4 @@ function slotLabelWidth(plan: LoomPlan, dot: NodeDot, slot: string) {
   const text = pin && !plan.stacked ? `${slot} = ${plan.run.storageNames.get(pin.storage) ?? pin.storage} @ v0` : slot;
   const suffixWidth = pin?.broken !== null && pin ? 66 : pin?.silent !== null && pin ? 92 : plan.stacked ? 0 : 58;
   return textWidth(text, 10.5) + 12 + suffixWidth;
-}
-
-/** Lanes side by side, each held from one height to another. */
-export class LaneAllocator {
-  /** until where each lane is held */
-  endOfLane: number[] = [];
-
-  get laneCount() {
-    return this.endOfLane.length;
-  }
-
-  /** The lane wished for where it ends here, else the first free one. Calls come from top to bottom. */
-  allocateLane(from: number, to: number, preferred?: number) {
-    let lane =
-      preferred !== undefined && this.endOfLane[preferred] <= from
-        ? preferred
-        : this.endOfLane.findIndex((y) => y < from);
-    if (lane < 0) lane = this.endOfLane.length;
-    this.endOfLane[lane] = to;
-    return lane;
-  }
 }

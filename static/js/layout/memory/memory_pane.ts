@@ -18,7 +18,7 @@ import { DEFAULT_PANE_OPTIONS, type Pane, type PaneOptions, type PaneRoom } from
 import { placeRowPins } from "./row_pins.ts";
 import { cachedTouchHistory } from "../touched.ts";
 import { addToList } from "../../trace/multimap.ts";
-import { IntervalSlots } from "../packing.ts";
+import { LaneAllocator } from "../packing.ts";
 import type { RowCells } from "../cells/row_strip.ts";
 import type { OpenTrace } from "../../trace/state.ts";
 import type { PlacedItem, ValueChip, PlaceInterval } from "./memory_parts.ts";
@@ -140,10 +140,10 @@ function namelessPlaces({
     for (const stretch of consecutiveStretches([...steps].filter((step) => step <= death)))
       stays.push({ ...stretch, storage, place: 0 });
   }
-  const slots = new IntervalSlots();
+  const places = new LaneAllocator();
   const out = new Map<string, PlaceInterval[]>();
   for (const { from, to, storage } of stays.sort((a, b) => a.from - b.from))
-    addToList(out, storage, { from, to, place: slots.allocate(from, to) });
+    addToList(out, storage, { from, to, place: places.allocateLane(from, to) });
   return out;
 }
 

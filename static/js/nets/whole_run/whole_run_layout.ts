@@ -1,6 +1,13 @@
 /** Where the rows of a whole run stand: in the order of a round with the rail, or sorted by a column without it. */
 
-import { assignLanes, moduleFramesAround, isJoinedByAddition, rowsByCallSite, type Frame } from "../rail_lanes.ts";
+import {
+  assignLanes,
+  moduleFramesAround,
+  isJoinedByAddition,
+  rowsByCallSite,
+  type Frame,
+  type Rail,
+} from "../rail_lanes.ts";
 import { netRowLabel } from "../net_row_labels.ts";
 import { netRowsOfWholeRun, type NetRow, type OpenedRows } from "../net_rows.ts";
 import { parameterRunSummaries, type ParameterRunSummary } from "./parameters_of_run.ts";
@@ -23,14 +30,8 @@ export interface WholeRunRow extends NetRow {
   joins: boolean;
 }
 
-export interface WholeRunRail {
+export interface WholeRunRail extends Rail<WholeRunRow> {
   key: string;
-  from: WholeRunRow;
-  to: WholeRunRow;
-  /** from the left of the dots, 1 the nearest; 0 for neighbours */
-  lane: number;
-  /** others run in its lane, beside it */
-  isBundled: boolean;
   /** a gradient came this way in some round; data: nothing here could have one */
   state: "returned" | "ran" | "data";
   /** in no run does a gradient find a way back */

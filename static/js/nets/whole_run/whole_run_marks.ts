@@ -12,7 +12,14 @@ import {
   type SortColumn,
   type WholeRunLayout,
 } from "./whole_run_layout.ts";
-import { codeOfCallSite, fitText, netRowNamesThatFit, netRowLabel, squeezedTextAttributes } from "../net_row_labels.ts";
+import {
+  codeOfCallSite,
+  fitText,
+  netRowNamesThatFit,
+  netRowLabel,
+  linesText,
+  squeezedTextAttributes,
+} from "../net_row_labels.ts";
 import { normText } from "./norm_text.ts";
 import { shapeText } from "../net_words.ts";
 import { parameterRunSummaries } from "./parameters_of_run.ts";
@@ -45,8 +52,8 @@ export function wholeRunMarks(scene: WholeRunScene): VNode[] {
   return [
     ...layout.frames.map(({ callSite, depth, y, h: height }) => {
       const x = layout.columns.name - 14 + depth * INDENT;
-      const box = { x, y: y + 1, width: layout.width - x - 6 - depth * 4, height: height - 2, rx: 6 };
-      return h("rect", { key: `frame ${callSite.key}`, class: "net-frame", ...box });
+      const more = { key: `frame ${callSite.key}`, rx: 6 };
+      return rectMark("net-frame", x, y + 1, layout.width - x - 6 - depth * 4, height - 2, more);
     }),
     ...layout.rows.flatMap((row) => groundMarks(scene, row)),
     ...layout.rails.flatMap((rail) => railMarks(layout, rail)),
@@ -251,9 +258,7 @@ function classOf({ kind, callSites }: WholeRunRow, say: Translate) {
   const [callSite] = callSites;
   if (kind === "repeat") return `${callSite.type} ×${callSites.length}`;
   if (kind === "fold") return say("net_rows", { n: callSites.length });
-  const lines = callSites.map(({ line }) => line);
-  const [first, last] = [Math.min(...lines), Math.max(...lines)];
-  const line = first === last ? say("net_line", { line: first }) : say("net_lines", { first, last });
+  const line = linesText(callSites, say);
   if (callSite.kind === "module") return callSite.isTwice ? `${callSite.type} · ${line}` : callSite.type;
   return callSite.kind === "own" ? "" : line;
 }

@@ -100,10 +100,7 @@ function slideMotions({ old, now }: PanePair): Motion[] {
   const out = now.units.flatMap((unit): Motion[] => {
     const [from, to] = [places.get(unit.identity)?.moved, unit.moved];
     if (!from || !to || (from[0] === to[0] && from[1] === to[1])) return [];
-    const frames = [
-      { at: 0, x: from[0] - to[0], y: from[1] - to[1] },
-      { at: 1, x: 0, y: 0 },
-    ];
+    const frames = fromTo({ x: from[0] - to[0], y: from[1] - to[1] }, { x: 0, y: 0 });
     return [makeMotion("moved", unit.node.key ?? "", { drawn: unit.at }, frames, { base: to })];
   });
   return out.length > MAX_SLIDING ? [] : out;
@@ -128,10 +125,7 @@ function fadeOutMotions({ old, now }: PanePair, gone: ReadonlySet<string>): Moti
   return freed.flatMap((unit): Motion[] => {
     const box = boxOf(unit);
     if (!box || newBoxes.some((other) => doRectsOverlap(box, other))) return [];
-    const frames = [
-      { at: 0, opacity: 1 },
-      { at: 1, opacity: 0 },
-    ];
+    const frames = fromTo({ opacity: 1 }, { opacity: 0 });
     const copy = { copy: inertCopyInPlace(unit), into: { behind: old.side } };
     return [makeMotion("freed", [...entitiesIn(unit.node)].join(" "), copy, frames, { easing: "linear" })];
   });
@@ -343,10 +337,7 @@ function nameSlideMotions({ old, now }: PanePair, moves: Motion[]): Motion[] {
     const row = moves.find(({ mover }) => "drawn" in mover && isWithin(at, mover.drawn))?.frames[0];
     const [x, y] = [from.x - to.x - (row?.x ?? 0), from.y - to.y - (row?.y ?? 0)];
     if (Math.abs(x) < 1 && Math.abs(y) < 1) return [];
-    const frames = [
-      { at: 0, x, y },
-      { at: 1, x: 0, y: 0 },
-    ];
+    const frames = fromTo({ x, y }, { x: 0, y: 0 });
     return [
       makeMotion("rebound", node.attrs["data-name"], { drawn: at }, frames, {
         base: parseTranslate(node.attrs.transform),
@@ -365,10 +356,7 @@ function appearanceMotions({ old, now }: PanePair, landed: ReadonlySet<string>):
   const out = now.units.flatMap((unit): Motion[] => {
     const isNew = !wereThere.has(unit.identity) && (unit.parent === null || wereThere.has(unit.parent));
     if (!isNew || [...entitiesIn(unit.node)].some((uid) => landed.has(uid))) return [];
-    const frames = [
-      { at: 0, opacity: 0 },
-      { at: 1, opacity: 1 },
-    ];
+    const frames = fromTo({ opacity: 0 }, { opacity: 1 });
     return [
       makeMotion("appeared", unit.node.key ?? "", { drawn: unit.at }, frames, {
         easing: "linear",
@@ -377,6 +365,13 @@ function appearanceMotions({ old, now }: PanePair, landed: ReadonlySet<string>):
     ];
   });
   return out.length > MAX_APPEARING ? [] : out;
+}
+
+function fromTo(first: Pose, last: Pose): MotionFrame[] {
+  return [
+    { at: 0, ...first },
+    { at: 1, ...last },
+  ];
 }
 
 function makeMotion(

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { roundedPath } from "../../marks/loom/loom_graph.ts";
 import { fullNumberText, shortNumberText, encodedValueJson } from "../../trace/format.ts";
 import { cellExtentOfHandle, splitReadsIntoLines, cellReads } from "../../trace/reads.ts";
-import { IntervalPacker, IntervalSlots } from "../../layout/packing.ts";
+import { IntervalPacker, LaneAllocator } from "../../layout/packing.ts";
 import { openTrace } from "../../trace/state.ts";
 import { ALL } from "../traces.ts";
 import { tensor } from "../entities.ts";
@@ -20,14 +20,14 @@ test("slots are first fit and respect lifetimes", () => {
 });
 
 test("numbered places are the lowest that are free, as those of a packer are", () => {
-  const numbered = new IntervalSlots();
+  const numbered = new LaneAllocator();
   const packer = new IntervalPacker();
   let [births, seed] = [0, 7];
   const random = (n: number) => (seed = (seed * 16807) % 2147483647) % n;
   for (let k = 0; k < 500; k++) {
     births += random(3);
     const death = births + random(20);
-    assert.equal(numbered.allocate(births, death), packer.allocate(births, death, 1));
+    assert.equal(numbered.allocateLane(births, death), packer.allocate(births, death, 1));
   }
 });
 

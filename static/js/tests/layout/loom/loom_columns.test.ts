@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LaneAllocator } from "../../../layout/loom/loom_graph.ts";
+import { LaneAllocator } from "../../../layout/packing.ts";
 import { layoutLoom } from "../../../layout/loom/loom.ts";
 import { namesThatFit, pathThatFits } from "../../../layout/loom/loom_names.ts";
 import { loomMarks } from "../../../marks/loom/loom.ts";
