@@ -403,7 +403,8 @@ BY_HAND: dict[str, tuple[str, Edits]] = {
         (
             (
                 "self.cell(self.embed(tokens))",
-                "self.cell(nn.utils.rnn.pack_padded_sequence(self.embed(tokens), (tokens != 0).sum(1), batch_first=True))",
+                "self.cell(nn.utils.rnn.pack_padded_sequence("
+                "self.embed(tokens), (tokens != 0).sum(1), batch_first=True))",
             ),
         ),
     ),
