@@ -1,4 +1,4 @@
-/** A matrix whose rows are equal when training begins and after it: its units compute one thing, and learn one thing. */
+/** A matrix whose rows are equal when training begins and after it: its units learn one and the same thing. */
 
 import { diagnosis, type RunFacts } from "../diagnosis.ts";
 import { stepBeforeStatement } from "../../trace/steps/backward_statement.ts";

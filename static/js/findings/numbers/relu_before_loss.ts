@@ -1,4 +1,4 @@
-/** Scores of classes that went through a relu: none can be below 0, and no gradient comes back from those that are 0. */
+/** Scores of classes that went through a relu: none is below 0, and those that are 0 get no gradient. */
 
 import { diagnosis, lineOfCandidate } from "../diagnosis.ts";
 import { earlierActivation } from "./activation_twice.ts";

@@ -1,4 +1,4 @@
-/** A model of sequences that is given the very token that it has to predict, at each position: input and target are one. */
+/** A model of sequences that is given, at each position, the very token that it has to predict. */
 
 import { diagnosis, type Operation, type RunFacts } from "../diagnosis.ts";
 import { axesOf, isSameAxis } from "../facts/axes.ts";
