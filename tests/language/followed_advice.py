@@ -385,6 +385,21 @@ BY_HAND: dict[str, tuple[str, Edits]] = {
             ("    return kept", "    handle.remove()\n    return kept"),
         ),
     ),
+    "result_unused.terms": (
+        "silent/penalty_of_the_last_parameter",
+        (
+            ("        penalty = 0.01", "        penalty = penalty + 0.01"),
+            ("    for parameter", "    penalty = 0\n    for parameter"),
+        ),
+    ),
+    "loss_below_zero.above": (
+        "silent/ctc_of_scores",
+        (("ctc_loss(scores", "ctc_loss(scores.log_softmax(-1)"),),
+    ),
+    "compared_with_itself.twins": (
+        "silent/anchor_compared_with_itself",
+        (("positive = net(a)", "positive = net(p)"),),
+    ),
     "padding_takes_part.mean": (
         "silent/mean_over_the_padding",
         (
@@ -698,6 +713,26 @@ OFFERED: dict[str, str] = {
 """Programs of tests/examples for which a fix is offered: its edit follows the sentence."""
 
 OWN_PROGRAMS: dict[str, tuple[str, Edits]] = {
+    "beyond_reach": (
+        "net, x = nn.Linear(3, 1), torch.randn(6, 3)\n"
+        "loss = nn.functional.mse_loss(torch.tanh(net(x)), 5 + x[:, :1])\n"
+        "loss.backward()\n",
+        (("torch.tanh(net(x))", "net(x)"),),
+    ),
+    "state_not_carried": (
+        "cell, h = nn.GRUCell(3, 4), None\nfor x_t in torch.randn(5, 2, 3):\n    h = cell(x_t)\nh.sum().backward()\n",
+        (("cell(x_t)", "cell(x_t, h)"),),
+    ),
+    "weights_drawn_again": (
+        "net, x, y = nn.Linear(3, 1), torch.randn(6, 3), torch.randn(6, 1)\n"
+        "opt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+        "for _ in range(3):\n"
+        "    net.reset_parameters()\n"
+        "    opt.zero_grad()\n"
+        "    nn.functional.mse_loss(net(x), y).backward()\n"
+        "    opt.step()\n",
+        (("    net.reset_parameters()\n", ""), ("for _", "net.reset_parameters()\nfor _")),
+    ),
     "unexplained_error.scaler": (
         "w = nn.Parameter(torch.ones(2))\n"
         "opt, scaler = torch.optim.SGD([w], lr=0.1), torch.amp.GradScaler('cpu')\n"

@@ -87,6 +87,9 @@ import { FINDINGS as targetIsGiven } from "./samples/target_is_given.ts";
 import { FINDINGS as twoShuffles } from "./samples/two_shuffles.ts";
 import { FINDINGS as schedulerIdle } from "./training/scheduler_idle.ts";
 import { FINDINGS as maskUnread } from "./samples/mask_unread.ts";
+import { FINDINGS as beyondReach } from "./numbers/beyond_reach.ts";
+import { FINDINGS as stateNotCarried } from "./samples/state_not_carried.ts";
+import { FINDINGS as weightsDrawnAgain } from "./training/weights_drawn_again.ts";
 import type { DiagnosisRow } from "./diagnosis.ts";
 
 export const DIAGNOSES: DiagnosisRow[] = [
@@ -174,4 +177,7 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...twoShuffles,
   ...schedulerIdle,
   ...maskUnread,
+  ...beyondReach,
+  ...stateNotCarried,
+  ...weightsDrawnAgain,
 ];

@@ -1,4 +1,4 @@
-"""Mixed samples of one order, negatives of another; an output layer that starts at zero; a scheduler that an object steps."""
+"""Mixed samples of one order, negatives of another; an output layer that starts at zero; a scheduler in an object."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""Padding that is ignored by the loss, packed away, averaged out; tokens that are shifted; one order for inputs and targets."""
+"""Padding that is ignored, packed away, averaged out; tokens that are shifted; one order for inputs and targets."""
 
 import torch
 from torch import nn

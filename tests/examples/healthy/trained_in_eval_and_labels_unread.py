@@ -1,4 +1,4 @@
-"""A net that is fine-tuned in eval from one point on, a critic that rests in eval, labels and masks that something reads."""
+"""A net tuned in eval from one point on, a critic that rests in eval, labels and masks that something reads."""
 
 import torch
 from torch import nn

@@ -49,7 +49,7 @@ const STRIDED =
   /^(?:transpose|permute|t|swapaxes|swapdims|movedim|moveaxis|numpy_t|matrix_h|m_t|mt|adjoint|expand|expand_as|broadcast_to|broadcast_tensors|as_strided)$/;
 const CHOSEN = /^(?:select|slice|narrow|split\w*|chunk|tensor_split|unbind|unsafe_\w+)$/;
 const RESIZED =
-  /^(?:\w*pool\dd\w*|upsample\w*|_?pad\w*|constant_pad_nd|topk|sort|flip|roll|cumsum|cumprod|cumulative_trapezoid|gather|index_select|diff|glu|repeat_interleave)$/;
+  /^(?:\w*pool\dd\w*|upsample\w*|_?pad\w*|constant_pad_nd|topk|sort|flip|roll|cumsum|cumprod|cumulative_trapezoid|gather|index_select|diff|glu)$/;
 const REDUCED =
   /^(?:sum|mean|nansum|nanmean|amax|amin|max|min|prod|any|all|std|var|std_mean|var_mean|norm|linalg_vector_norm|logsumexp|argmax|argmin|median|count_nonzero)$/;
 export const RECURRENT = /^(?:lstm|gru|rnn_tanh|rnn_relu)$/;
@@ -64,7 +64,7 @@ const MAX_SHARERS = 8;
 
 /** Operations that read an axis as something, or move one: without any of them no axis is followed. */
 const READS_OR_MOVES_AXES =
-  /^(?:_?(?:log_)?softmax|nll_loss\w*|cross_entropy_loss|lstm|gru|rnn_tanh|rnn_relu|scaled_dot_product_attention|einsum|bmm|conv\w*|(?:batch|instance)_norm|view|reshape|_unsafe_view|flatten|unflatten|permute|movedim)$/;
+  /^(?:_?(?:log_)?softmax|nll_loss\w*|cross_entropy_loss|lstm|gru|rnn_tanh|rnn_relu|repeat|scaled_dot_product_attention|einsum|bmm|conv\w*|(?:batch|instance)_norm|view|reshape|_unsafe_view|flatten|unflatten|permute|movedim)$/;
 
 /** The axes of a run's tensors, followed once. */
 export const axesOf = memoizePerRun((facts: RunFacts) => new AxesOfRun(facts));
@@ -196,6 +196,7 @@ class AxesOfRun {
     if (RECURRENT.test(name)) return this.recurrent(op, name, shape, output, k);
     if (CONVOLUTION.test(name)) return this.convolved(op, name, shape, output);
     if (name === "scaled_dot_product_attention") return this.attended(op);
+    if (name === "repeat" || name === "repeat_interleave") return this.repeated(name, a, shape, output);
     if (name === "stack") return this.stacked(op, shape, output);
     if (RESIZED.test(name) || /^(?:cat|concat\w*)$/.test(name))
       return this.resized(this.largest(inputs), shape, output);
@@ -396,6 +397,17 @@ class AxesOfRun {
     if (!q?.length || !k?.length || !v?.length) return null;
     this.use(op, op.inputs[1], k[k.length - 2], "summed", { uid: op.inputs[0], axis: q[q.length - 2] });
     return [...q.slice(0, -1), v[v.length - 1]];
+  }
+
+  /** What is repeated as a whole runs through its rows again and again, what is interleaved gives each row in turn. */
+  repeated(name: string, axes: Axis[], shape: number[], output: string) {
+    return shape.map((size, d): Axis => {
+      const axis = axes[axes.length - shape.length + d] ?? [];
+      const times = size / sizeOfAxis(axis);
+      if (times === 1 || !Number.isInteger(times)) return this.ofSize(axis, size, output, d);
+      const again: Axis = [{ size: times, kind: "repeated", uid: output, axis: d }];
+      return name === "repeat" ? [...again, ...axis] : [...axis, ...again];
+    });
   }
 
   stacked(op: Operation, shape: number[], output: string): Axis[] {

@@ -3,7 +3,7 @@
  * called; or a tensor whose name goes to another thing before anything read it.
  */
 
-import { codeFact, diagnosis, madeBefore } from "../diagnosis.ts";
+import { codeFact, diagnosis, madeBefore, operationName } from "../diagnosis.ts";
 import type { Diagnosis, Fix, NameBinding, RunFacts } from "../diagnosis.ts";
 import {
   callArgument,
@@ -32,6 +32,8 @@ const PURE_METHODS = new Set(
 );
 /** Methods that do something where they are called, and nothing where they are only named. */
 const METHODS_WITH_EFFECT = new Set(["step", "zero_grad", "backward", "eval", "train", "requires_grad_"]);
+const MIN_TERMS = 2;
+const TERM = /^(?:add|sub|rsub|sum|mul)_?$/;
 const CONTEXTS = new Set(["torch.no_grad", "torch.inference_mode", "torch.enable_grad"]);
 
 export const FINDINGS = [
@@ -69,13 +71,13 @@ export const FINDINGS = [
         if (facts.steps[at].frame === frame && facts.mentionsAt(at).names.has(name)) return null;
       const x = codeFact(name);
       return {
-        variant: "overwritten",
+        variant: facts.steps[step].stmt === facts.steps[second.step].stmt ? "terms" : "overwritten",
         cause: step,
         chain: [
           [step, "made", [uid], { x }],
           [second.step, "written", [second.uid], { x }],
         ],
-        facts: { x, effect: facts.lineOf(second.step), other: facts.statementFact(second.step) },
+        facts: { x, name, effect: facts.lineOf(second.step), other: facts.statementFact(second.step) },
       };
     },
   }),
@@ -95,7 +97,22 @@ function* rebindings(facts: RunFacts): Generator<[NameBinding, NameBinding]> {
       const [loop, next] = [a, b].map((stmt) => facts.trace.program.statements?.[stmt]?.loop ?? null);
       if (loop !== next || (loop === null && !facts.steps[second.step].depth)) continue;
       if (a < b && !isConditional(facts.trace.program, b)) yield [first, second];
+      if (a === b && loop !== null && isLastOfTerms(facts, meanings, first)) yield [first, second];
     }
+}
+
+/** Whether only the last of what a loop computed by one statement is read, and as a term of a loss. */
+function isLastOfTerms(facts: RunFacts, all: NameBinding[], first: NameBinding): boolean {
+  const iterationsAround = ({ step }: NameBinding) => `${facts.steps[step].iter?.slice(0, -1)}`;
+  const meanings = all.filter((each) => iterationsAround(each) === iterationsAround(first));
+  const readers = meanings.map(({ uid }) => facts.dataflow.edgesOutOf.get(uid) ?? []);
+  const [last] = readers.slice(-1);
+  return (
+    meanings.length >= MIN_TERMS &&
+    readers.slice(0, -1).every((edges) => !edges.length) &&
+    last.some(({ op }) => op && TERM.test(operationName(op.name))) &&
+    meanings.every(({ uid, step }) => facts.tensor(uid, step)?.shape?.length === 0)
+  );
 }
 
 /** Whether a name got its meaning where it stands, not in iterations that were left out before. */

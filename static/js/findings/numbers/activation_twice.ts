@@ -85,12 +85,12 @@ const ACTIVATION_BY_LOSS: Record<string, { applies: string; least: (classes: num
 
 const LOSS_WITH_ACTIVATION = new RegExp(`^(?:${Object.keys(ACTIVATION_BY_LOSS).join("|")})$`);
 
-/** The operation that applied a function to a tensor, through views of its result. */
-export function earlierActivation(facts: RunFacts, uid: string, applies: string) {
+/** The operation that applied one of some functions to a tensor, through views of its result. */
+export function earlierActivation(facts: RunFacts, uid: string, ...functions: string[]) {
   let op = facts.producingOperation(uid);
   for (let k = 0; op && k < MAX_OPERATIONS_BACK; k++) {
     const name = operationName(op.name).replace(/^_/, "");
-    if (name === applies) return op;
+    if (functions.includes(name)) return op;
     if (!VALUE_KEEPING_OPERATIONS.test(name)) return null;
     op = facts.producingOperation(op.inputs[0]);
   }

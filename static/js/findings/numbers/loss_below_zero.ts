@@ -17,6 +17,7 @@ export const FINDINGS = [
     say: (facts, op) => {
       if (facts.steps[op.step].visit || op.inputs.length < 2 || !op.outputs.length) return null;
       const name = operationName(op.name).replace(/_nd$/, "");
+      if (name === "ctc_loss") return scoresForLogarithms(facts, op, name);
       const loss = facts.rangeOf(op.outputs[0], op.step);
       if (!loss || !(loss.min < 0)) return null;
       const diagnose = LOSS_OF_LOGARITHMS.test(name) ? diagnosisOfInput : diagnosisOfTarget;
@@ -26,7 +27,7 @@ export const FINDINGS = [
 ];
 
 const LOSS_OF_LOGARITHMS = /^(?:kl_div|nll_loss\w*)$/;
-const LOSS = /^(?:kl_div|nll_loss\w*|binary_cross_entropy(?:_with_logits)?)$/;
+const LOSS = /^(?:ctc_loss|kl_div|nll_loss\w*|binary_cross_entropy(?:_with_logits)?)$/;
 /** Of a sum that is 1 but for rounding. */
 const MAX_DISTANCE_FROM_ONE = 1e-3;
 
@@ -44,6 +45,13 @@ function diagnosisOfInput(facts: RunFacts, op: Operation, name: string, value: n
     operand: input,
     held: sum ?? range.max,
   });
+}
+
+/** Numbers above 0, where the loss says nothing of it by its own sign. */
+function scoresForLogarithms(facts: RunFacts, op: Operation, name: string): Diagnosis | null {
+  const [operand] = op.inputs;
+  const [held, value] = [facts.rangeOf(operand, op.step)?.max ?? 0, facts.rangeOf(op.outputs[0], op.step)?.min ?? 0];
+  return held > MAX_DISTANCE_FROM_ONE ? diagnosisOf(facts, op, { variant: "above", name, value, operand, held }) : null;
 }
 
 /**

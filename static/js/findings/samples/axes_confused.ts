@@ -88,7 +88,8 @@ function wrongClassAxis(facts: RunFacts, { op, uid, axis }: AxisUse): Diagnosis 
 function wrongRowOrder(facts: RunFacts, { op, uid, axis }: AxisUse): Diagnosis | null {
   const target = op.inputs[1];
   const [rows, ...rest] = axesOf(facts).of(target);
-  const isPlain = (factors: Axis) => factors.every(({ kind, part }) => kind === "data" && !part);
+  const isPlain = (factors: Axis) =>
+    factors.every(({ kind, part }) => (kind === "data" || kind === "repeated") && !part);
   if (axis !== axesOf(facts).of(uid)[0] || !rows || rest.some((each) => each.length)) return null;
   if (axis.length < 2 || axis.length !== rows.length || !isPlain(axis) || !isPlain(rows)) return null;
   const isOne = axis.concat(rows).every((factor) => factor.uid === rows[0].uid);

@@ -4,7 +4,7 @@
  */
 
 import { diagnosis, type Operation, type RunFacts } from "../diagnosis.ts";
-import { addToList } from "../../trace/multimap.ts";
+import { addToList, groupBy } from "../../trace/multimap.ts";
 import { dataSourcesOf } from "../modules/layer_calls.ts";
 import { moduleCallsOf } from "../../trace/module_calls.ts";
 
@@ -27,10 +27,40 @@ export const FINDINGS = [
       };
     },
   }),
+  diagnosis({
+    kind: "compared_with_itself",
+    severity: "warning",
+    of: (facts) => groupBy(facts.scan.operationsNamed(DISTANCE), ({ step }) => facts.steps[step].stmt),
+    /** Two results of the model that are equal in every round, as both were computed from the same data. */
+    say: (facts, ops) => {
+      const [{ inputs: uids, step }] = ops;
+      if (ops.length < MIN_ROUNDS || !ops.every((op) => areTwins(facts, op))) return null;
+      const [x, y] = uids.map((uid) => facts.nameFact(uid, step));
+      const [first, second] = uids.map((uid) => facts.birthStep(uid));
+      return {
+        variant: "twins",
+        cause: Math.max(first, second),
+        chain: [
+          [second, "made", [uids[1]]],
+          [step, "used", uids.slice(0, 2)],
+        ],
+        facts: { x, y, n: ops.length, compared: facts.lineOf(step), comparison: facts.statementFact(step) },
+      };
+    },
+  }),
 ];
 
+const DISTANCE =
+  /^(?:triplet_margin_loss|pairwise_distance|cosine_similarity|cosine_embedding_loss|margin_ranking_loss)$/;
 const COMPARISON = /^(?:sub|div|rsub|mse_loss|l1_loss|smooth_l1_loss|huber_loss)$/;
 const MIN_ROUNDS = 3;
+
+/** Whether two inputs of an operation are equal, number for number, and both have a history of their own. */
+function areTwins(facts: RunFacts, { inputs: [a, b], step }: Operation): boolean {
+  const [numbers, others] = [a, b].map((uid) => facts.numbersOf(uid, step));
+  const isOfModel = [a, b].every((uid) => facts.tensor(uid, step)?.requires_grad);
+  return a !== b && isOfModel && new Set(numbers).size > 1 && `${numbers}` === `${others}`;
+}
 
 /** The last of an operation's runs: `current` has a history, `old` has none. */
 interface Comparison {
