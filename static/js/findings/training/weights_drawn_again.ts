@@ -1,4 +1,4 @@
-/** Parameters that are drawn anew again and again while one optimizer trains them: what was learned is lost each time. */
+/** Parameters that are drawn anew again and again while one optimizer trains them: what was learned is lost. */
 
 import { diagnosis, type RunFacts } from "../diagnosis.ts";
 import { groupBy } from "../../trace/multimap.ts";
