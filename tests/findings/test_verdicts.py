@@ -124,7 +124,10 @@ def test_the_tried_programs_cover_many_kinds_of_findings() -> None:
     kinds = {findings(name)[0]["kind"] for name in PROGRAMS}
     assert len(kinds) >= 28
     of_training = {
-        path.stem for room in ("training", "modules") for path in (ROOT / "static/js/findings" / room).glob("*.ts")
+        kind
+        for room in ("training", "modules")
+        for path in (ROOT / "static/js/findings" / room).glob("*.ts")
+        for kind in re.findall(r'kind: "(\w+)"', path.read_text("utf-8"))
     }
     assert len(kinds & of_training) >= 8
 

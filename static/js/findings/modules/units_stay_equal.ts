@@ -53,12 +53,13 @@ function unitsOf(facts: RunFacts, { uid: optimizer, steps }: Optimizer, uid: str
   const [n = 0, size = 0] = facts.tensor(uid, before)?.shape ?? [];
   const [first, last] = [before, after].map((step) => facts.numbersOf(uid, step) ?? []);
   if (n < 2 || !size || !areRowsEqual(first, n) || !areRowsEqual(last, n) || `${first}` === `${last}`) return null;
+  const used = steps.find((step) => `${facts.numbersOf(uid, step)}` !== `${first}`) ?? after;
   const writes = facts.writesOf(facts.tensor(uid, before)?.storage).filter(({ step }) => step <= before);
   return {
     optimizer,
     uid,
     written: writes.at(-1)?.step ?? facts.birthStep(uid),
-    used: steps[0],
+    used,
     n,
     rounds: steps.length,
   };
