@@ -63,12 +63,11 @@ export const FINDINGS = [
     once: ([first], facts) => facts.lineOf(first.step),
     /** A computed tensor whose name goes to another thing before anything read it, by name or in an operation. */
     say: (facts, [first, second]) => {
-      const { uid, name, frame, step } = first;
+      const { uid, name, step } = first;
       const tree = facts.syntax(second.step);
       if (!facts.tensor(uid, step)?.requires_grad || facts.dataflow.edgesOutOf.has(uid)) return null;
       if (!tree || !isOnlyBound(tree, name) || !isAssignedOwnExpression(tree, name)) return null;
-      for (let at = step + 1; at < second.step; at++)
-        if (facts.steps[at].frame === frame && facts.mentionsAt(at).names.has(name)) return null;
+      if (isMentionedBetween(facts, first, second.step)) return null;
       const x = codeFact(name);
       return {
         variant: facts.steps[step].stmt === facts.steps[second.step].stmt ? "terms" : "overwritten",
@@ -97,21 +96,30 @@ function* rebindings(facts: RunFacts): Generator<[NameBinding, NameBinding]> {
       const [loop, next] = [a, b].map((stmt) => facts.trace.program.statements?.[stmt]?.loop ?? null);
       if (loop !== next || (loop === null && !facts.steps[second.step].depth)) continue;
       if (a < b && !isConditional(facts.trace.program, b)) yield [first, second];
-      if (a === b && loop !== null && isLastOfTerms(facts, meanings, first)) yield [first, second];
+      const isRepeated = a === b && loop !== null && isOnlyBound(facts.syntax(second.step), first.name);
+      if (isRepeated && !isMentionedBetween(facts, first, second.step) && isLastOfTerms(facts, meanings, first))
+        yield [first, second];
     }
+}
+
+/** Whether a statement of the frame mentions a name before a step at which it gets another meaning. */
+function isMentionedBetween(facts: RunFacts, { name, frame, step }: NameBinding, end: number): boolean {
+  for (let at = step + 1; at < end; at++)
+    if (facts.steps[at].frame === frame && facts.mentionsAt(at).names.has(name)) return true;
+  return false;
 }
 
 /** Whether only the last of what a loop computed by one statement is read, and as a term of a loss. */
 function isLastOfTerms(facts: RunFacts, all: NameBinding[], first: NameBinding): boolean {
   const iterationsAround = ({ step }: NameBinding) => `${facts.steps[step].iter?.slice(0, -1)}`;
   const meanings = all.filter((each) => iterationsAround(each) === iterationsAround(first));
+  if (meanings.length < MIN_TERMS || meanings.some(({ uid, step }) => facts.tensor(uid, step)?.shape?.length !== 0))
+    return false;
   const readers = meanings.map(({ uid }) => facts.dataflow.edgesOutOf.get(uid) ?? []);
   const [last] = readers.slice(-1);
   return (
-    meanings.length >= MIN_TERMS &&
     readers.slice(0, -1).every((edges) => !edges.length) &&
-    last.some(({ op }) => op && TERM.test(operationName(op.name))) &&
-    meanings.every(({ uid, step }) => facts.tensor(uid, step)?.shape?.length === 0)
+    last.some(({ op }) => op && TERM.test(operationName(op.name)))
   );
 }
 

@@ -39,11 +39,6 @@ const MIN_POSITIONS = 3;
 function beginsAnew(facts: RunFacts, { name, inputs: [input, state], step, args }: Operation): boolean {
   const shape = (facts.scan.initialFields(input)?.shape ?? []) as number[];
   const isOnePosition = /_cell\b/.test(name) || shape[args?.batch_first === true && shape.length > 2 ? 1 : 0] === 1;
-  const maker = facts.producingOperation(state ?? "");
-  return (
-    isOnePosition &&
-    !facts.isInsideBackward(step) &&
-    maker?.step === step &&
-    /^(?:new_)?zeros/.test(operationName(maker.name))
-  );
+  if (!isOnePosition || facts.isInsideBackward(step) || facts.birthStep(state) !== step) return false;
+  return /^(?:new_)?zeros/.test(operationName(facts.producingOperation(state)?.name ?? ""));
 }
