@@ -36,7 +36,14 @@ export const FINDINGS = [
           optimizer: facts.nameFact(other, between),
           between: facts.steps[between].line,
         },
-        fixes: [used && !other ? ["zero_grad", { to: facts.steps[between].line }] : ["zero_grad"]],
+        // where two losses take turns, cleared before the one it is the other that adds to what is left
+        fixes:
+          used && !other
+            ? [
+                ["zero_grad", { to: facts.lineOf(between) }],
+                ["zero_grad", {}, first],
+              ]
+            : [["zero_grad"]],
       };
     },
   }),
