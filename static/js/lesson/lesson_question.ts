@@ -89,7 +89,7 @@ function nextLessonLink(place: PlaceInCourse, say: Translate) {
 }
 
 /** A program that answers the question. */
-function answerProgramBox(source: string, say: Translate, onUse: (source: string) => void) {
+function answerProgramElement(source: string, say: Translate, onUse: (source: string) => void) {
   const box = createElement("div", "lesson-answer");
   const code = createElement("pre", "", source);
   code.tabIndex = 0;
@@ -187,7 +187,7 @@ export function startLessonQuestion(
       hint.append(createElement("strong", "", say("lesson_hint")), ` ${place.question.hint}`);
       help.append(hint);
     }
-    if (shownAnswer !== null) help.append(answerProgramBox(shownAnswer, say, useAnswer));
+    if (shownAnswer !== null) help.append(answerProgramElement(shownAnswer, say, useAnswer));
     const moreButtons =
       isRight || tries < TRIES_BEFORE_ANSWER_IS_OFFERED || shownAnswer !== null
         ? []

@@ -91,7 +91,7 @@ function summaryOfFinding(facts: RunFacts, finding: Finding, say: Translate): Ve
   return {
     severity: finding.severity,
     stopped: finding.explainsError,
-    kicker: kickerOf(facts, finding, say),
+    kicker: lineAboveHeadline(facts, finding, say),
     headline: what,
     why,
     todo,
@@ -116,7 +116,7 @@ function listMomentOfFinding({ opened, errorStep }: RunFacts, finding: Finding, 
   return { i, view: "step", chain: chainMarksOf(finding, chainTexts) };
 }
 
-function kickerOf({ error }: RunFacts, { cause, explainsError, severity }: Finding, say: Translate) {
+function lineAboveHeadline({ error }: RunFacts, { cause, explainsError, severity }: Finding, say: Translate) {
   const causeLine = shortLineName(cause.line);
   if (explainsError && error?.line) {
     const line = shortLineName(error.line);

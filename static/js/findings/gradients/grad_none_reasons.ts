@@ -162,7 +162,7 @@ function leafNotReachedReason(facts: RunFacts, uid: string, step: number): GradN
       graphCutReason(facts, path, ends, loss) ??
       gradRequiredTooLateReason(facts, uid, path, ends)
     );
-  const lost = pythonConversionReason(facts, uid, call.step);
+  const lost = leftTorchReason(facts, uid, call.step);
   if (lost) return { ...lost, chain: [made, ...lost.chain, starts], facts: { ...lost.facts, loss } };
   const other = replacementInLoss(facts, uid, call);
   if (!other) return { variant: "unused", severity: "warning", cause: call.step, chain: ends, facts: { loss } };
@@ -341,7 +341,7 @@ function lastFieldChangeStep(facts: RunFacts, uid: string, field: HistoryField, 
 }
 
 /** A value that left torch, of what was computed from a tensor: `item()`, `numpy()`, `torch.tensor(x)`. */
-function pythonConversionReason(facts: RunFacts, uid: string, step: number): GradNoneReason | null {
+function leftTorchReason(facts: RunFacts, uid: string, step: number): GradNoneReason | null {
   const computedFrom = facts.dataflow.descendants(uid, step);
   const cut = facts
     .eventsOfKind("path_cut")

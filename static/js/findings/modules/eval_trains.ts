@@ -4,7 +4,7 @@ import { diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { ancestorsOfRoots, modeChangeBefore } from "./layer_calls.ts";
 import { tensorsOfModule } from "../facts/module_tensors.ts";
-import { optimizerParameters, optimizersOf } from "../facts/optimizers.ts";
+import { methodCalls } from "../../syntax/expressions.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -30,8 +30,8 @@ interface Updates {
 /** For each optimizer the first module that has all its parameters and was brought back by `train()`. */
 function updates(facts: RunFacts): Updates[] {
   const modes = modesByModule(facts);
-  return [...optimizersOf(facts).values()].flatMap(({ uid: optimizer, steps }) => {
-    const held = steps.length ? optimizerParameters(facts, optimizer, steps[0]) : [];
+  return facts.optimizers.flatMap(({ uid: optimizer, steps }) => {
+    const held = steps.length ? facts.parametersOf(optimizer, steps[0]) : [];
     const hasAll = (module: string) => {
       const own = new Set(tensorsOfModule(facts, module, steps[0]));
       return held.length > 0 && held.every((uid) => own.has(uid));
@@ -59,13 +59,13 @@ function diagnosisOf(facts: RunFacts, { module, optimizer, steps }: Updates): Di
   if (!steps[0].isTraining || evaluations.length < MIN_EVALUATIONS) return null;
   const [{ step }] = evaluations;
   const left = modeChangeBefore(facts, module, false, step) ?? step;
-  if (isEvaluatedBetween(facts, optimizer, left, step)) return null;
+  if (!methodCalls(facts.syntax(left), "eval").length || isEvaluatedBetween(facts, optimizer, left, step)) return null;
   const [x, name] = [facts.nameFact(module, step), facts.nameFact(optimizer, step)];
   return {
     cause: step,
     chain: [
       [left, "cut", [module]],
-      [step, "written", [optimizerParameters(facts, optimizer, step)[0]]],
+      [step, "written", [facts.parametersOf(optimizer, step)[0]]],
     ],
     names: [x, name],
     facts: {
@@ -81,7 +81,7 @@ function diagnosisOf(facts: RunFacts, { module, optimizer, steps }: Updates): Di
 
 /** Whether a result of an optimizer's parameters trains nothing: then it is a `train()` that is missing. */
 function isEvaluatedBetween(facts: RunFacts, optimizer: string, from: number, to: number): boolean {
-  const held = new Set(optimizerParameters(facts, optimizer, to));
+  const held = new Set(facts.parametersOf(optimizer, to));
   const trained = ancestorsOfRoots(facts);
   for (let step = from + 1; step < to; step++)
     for (const { inputs, outputs } of facts.steps[step].visit ? [] : facts.opsAt(step))

@@ -27,6 +27,8 @@ export const FINDINGS = [
 ];
 
 const MIN_UPDATES = 2;
+/** Gradients of equal units differ by as much of the largest. */
+const ROUNDING = 1e-3;
 
 /** n: how many rows it has */
 interface EqualUnits {
@@ -46,13 +48,15 @@ function equalUnits(facts: RunFacts): EqualUnits[] {
   );
 }
 
-/** Null where the rows differ before or after, and where nothing moved. */
+/** Null where the rows or their gradients differ, and where nothing moved: an update by signs keeps rows equal for a while. */
 function unitsOf(facts: RunFacts, { uid: optimizer, steps }: Optimizer, uid: string): EqualUnits | null {
   const before = stepBeforeStatement(facts.steps, steps[0]);
   const after = steps[steps.length - 1];
   const [n = 0, size = 0] = facts.tensor(uid, before)?.shape ?? [];
   const [first, last] = [before, after].map((step) => facts.numbersOf(uid, step) ?? []);
   if (n < 2 || !size || !areRowsEqual(first, n) || !areRowsEqual(last, n) || `${first}` === `${last}`) return null;
+  const gradient = facts.numbersOf(facts.gradOf(uid, after - 1) ?? "", after - 1) ?? [];
+  if (!areRowsEqual(gradient, n, ROUNDING * Math.max(...gradient.map(Math.abs)))) return null;
   const used = steps.find((step) => `${facts.numbersOf(uid, step)}` !== `${first}`) ?? after;
   const writes = facts.writesOf(facts.tensor(uid, before)?.storage).filter(({ step }) => step <= before);
   return {
@@ -65,7 +69,7 @@ function unitsOf(facts: RunFacts, { uid: optimizer, steps }: Optimizer, uid: str
   };
 }
 
-function areRowsEqual(numbers: number[], count: number): boolean {
+function areRowsEqual(numbers: number[], count: number, tolerance = 0): boolean {
   const size = numbers.length / count;
-  return numbers.length >= 2 * count && numbers.every((number, k) => number === numbers[k % size]);
+  return numbers.length >= 2 * count && numbers.every((number, k) => Math.abs(number - numbers[k % size]) <= tolerance);
 }

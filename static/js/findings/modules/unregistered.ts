@@ -17,7 +17,7 @@ export const FINDINGS = [
     kind: "parameter_detached",
     severity: "warning",
     lookedFor: "cut",
-    of: attributesOfOwnClasses,
+    of: attributesOfOwnObjects,
     once: ({ step, name }, facts) => `${facts.steps[step].line} ${name}`,
     say: (facts, change) => {
       const hiddenUids = hiddenParameters(facts, change);
@@ -27,7 +27,7 @@ export const FINDINGS = [
 ];
 
 /** What objects of the program's classes were given. */
-function attributesOfOwnClasses(facts: RunFacts) {
+function attributesOfOwnObjects(facts: RunFacts) {
   const classes = statementTrees(facts.trace.program).flatMap((tree) =>
     tree?.kind === "ClassDef" ? [tree.value] : [],
   );

@@ -6,7 +6,7 @@ import { axesOf, isKnown, isParameterAxis, sizeOfAxis, type Axis, type AxisUse }
 import { attentionsOf, isSelfAttention } from "./attentions.ts";
 
 /** a sum of a tensor and a table of positions: the axes along which they differ, and are attended to */
-interface PositionSum {
+interface SumWithPositions {
   op: Operation;
   x: string;
   table: string;
@@ -39,7 +39,7 @@ export const FINDINGS = [
     severity: "warning",
     when: (facts) => attentionsOf(facts).some(isSelfAttention),
     of: (facts) =>
-      facts.scan.operationsNamed(/^add_?$/).flatMap((op): PositionSum[] => {
+      facts.scan.operationsNamed(/^add_?$/).flatMap((op): SumWithPositions[] => {
         const [x, table] = op.inputs;
         if (op.inputs.length !== 2 || facts.isInsideBackward(op.step)) return [];
         return [
@@ -113,7 +113,7 @@ function wrongRowOrder(facts: RunFacts, { op, uid, axis }: AxisUse): Diagnosis |
 }
 
 /** Offsets cut from a table of positions that are added along another axis than the one that is attended along. */
-function wrongPositionAxis(facts: RunFacts, { op, x, table }: PositionSum): Diagnosis | null {
+function wrongPositionAxis(facts: RunFacts, { op, x, table }: SumWithPositions): Diagnosis | null {
   const met = positionAxes(facts, x, table);
   const attentions = attentionsOf(facts).filter((each) => isSelfAttention(each) && each.keys.length === 1);
   if (!met || attentions.some(({ keys }) => keys[0] === met.given)) return null;

@@ -52,7 +52,7 @@ interface UnreadPart {
 function unreadParts(facts: RunFacts): UnreadPart[] {
   const trees = statementTrees(facts.trace.program);
   const known = trees.flatMap((tree) => tree ?? []);
-  if (known.length < trees.length || known.some((tree) => callsIn(tree).some(isReaderOfAllNames))) return [];
+  if (known.length < trees.length || known.some(readsAllNames)) return [];
   const read = new Set(known.flatMap((tree) => [...nameUses(tree).read.keys()]));
   const byStatement = new Map<number, string[]>();
   trees.forEach((tree, stmt) => {
@@ -76,8 +76,9 @@ function unreadParts(facts: RunFacts): UnreadPart[] {
   });
 }
 
-function isReaderOfAllNames(call: SyntaxNode) {
-  return READS_ALL_NAMES.test(calleePath(call) ?? "");
+/** Whether a statement calls what reads names that it does not mention. */
+export function readsAllNames(tree: SyntaxNode): boolean {
+  return callsIn(tree).some((call) => READS_ALL_NAMES.test(calleePath(call) ?? ""));
 }
 
 /** The names of `a, b, c = …` and of `for a, b, c in …`, those of inner tuples too. */

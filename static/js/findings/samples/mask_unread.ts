@@ -1,10 +1,7 @@
 /** A mask that a function computes, or is given, and never reads: what it was to switch off takes part. */
 
 import { codeFact, diagnosis, type Diagnosis, type NameBinding, type RunFacts } from "../diagnosis.ts";
-import { isReadAfter } from "./batch_part_unread.ts";
-import { findEntity } from "../../trace/entities.ts";
-import { numbersOfTensor } from "../facts/tensor_values.ts";
-import { calleePath, callsIn } from "../../syntax/expressions.ts";
+import { isReadAfter, readsAllNames } from "./batch_part_unread.ts";
 import { nameUses } from "../../syntax/name_uses.ts";
 import { assignments, functionAround, statementsAround } from "../../syntax/statements.ts";
 import { statementTrees } from "../../syntax/tree.ts";
@@ -22,14 +19,10 @@ export const FINDINGS = [
 
 /** What tells a mask of whole numbers or fractions from labels and samples. */
 const MASK_NAME = /mask|pad/i;
-const READS_ALL_NAMES = /^builtins\.(?:locals|vars|globals|eval|exec|dir)$/;
 
 /** What a function's name means, where it is a tensor of zeros and ones, or of zeros and -inf. */
 function* masks(facts: RunFacts): Generator<NameBinding> {
-  const readers = facts.findInStatements((tree) =>
-    callsIn(tree).filter((call) => READS_ALL_NAMES.test(calleePath(call) ?? "")),
-  );
-  if (readers.length) return;
+  if (statementTrees(facts.trace.program).some((tree) => tree && readsAllNames(tree))) return;
   const read = namesReadIn(facts);
   for (const [binding] of facts.scan.meaningsByName.values()) {
     const { uid, name } = binding;
@@ -43,7 +36,7 @@ function namesReadIn({ trace: { program } }: RunFacts): Map<number, Set<string>>
   const names = new Map<number, Set<string>>();
   statementTrees(program).forEach((tree, stmt) => {
     for (const outer of statementsAround(program, stmt)) {
-      if (program.statements?.[outer].kind !== "FunctionDef") continue;
+      if (!program.statements?.[outer].kind?.endsWith("FunctionDef")) continue;
       const known = names.get(outer) ?? new Set();
       names.set(outer, known);
       for (const name of tree ? nameUses(tree).read.keys() : []) known.add(name);
@@ -65,7 +58,7 @@ function functionOf(facts: RunFacts, { name, frame, step }: NameBinding): number
 }
 
 function isMask(facts: RunFacts, { uid, name, step }: NameBinding): boolean {
-  const values = new Set(numbersOfTensor(facts, uid, step) ?? []);
+  const values = new Set(facts.numbersOf(uid, step) ?? []);
   if (values.size !== 2 || !values.has(0)) return false;
   const isNamedSo = facts.tensor(uid, step)?.dtype === "bool" || MASK_NAME.test(name);
   return values.has(Number.NEGATIVE_INFINITY) || (values.has(1) && isNamedSo);
@@ -75,7 +68,7 @@ function diagnosisOf(facts: RunFacts, { uid, name, frame, step }: NameBinding): 
   const backward = facts.backwardCalls.find((call) => call.step > step);
   if (!backward || isReadAfter(facts, uid, step)) return null;
   const x = codeFact(name);
-  const given = facts.steps[step].kind === "call" ? findEntity(facts.stateAt(step), frame, "frame") : null;
+  const given = facts.steps[step].kind === "call" ? facts.frame(frame, step) : null;
   return {
     variant: given ? "mask_given" : "mask",
     cause: step,

@@ -21,7 +21,6 @@ export const FINDINGS = [
         [lookup.step, "made", [lookup.index]],
         [op.step, "used", [uid]],
       ],
-      names: [facts.nameFact(uid, op.step)],
       facts: {
         x: facts.nameFact(uid, op.step),
         n,
@@ -84,11 +83,11 @@ function lossOfPadding(facts: RunFacts, op: Operation, batches: PaddedBatch[]): 
   const [, target, weight] = op.inputs;
   const { attrs } = facts.scan.initialFields(facts.tensor(op.outputs[0], op.step)?.grad_fn) ?? {};
   const numbers = target && !weight ? facts.numbersOf(target, op.step) : null;
-  if (!numbers || attrs?.reduction === 0) return null;
+  if (!numbers || attrs?.ignore_index === undefined || attrs.reduction === 0) return null;
   const source = sourceOfValues(facts, target);
   const lookup = batches.findLast(({ index, step }) => step < op.step && sourceOfValues(facts, index) === source);
   const n = numbers.filter((number) => number === lookup?.row).length;
-  if (!lookup || !n || n === numbers.length || attrs?.ignore_index === lookup.row) return null;
+  if (!lookup || !n || n === numbers.length || attrs.ignore_index === lookup.row) return null;
   return { variant: "loss", op, uid: target, lookup, n, total: numbers.length, value: lookup.row };
 }
 
@@ -100,12 +99,14 @@ function sourceOfValues(facts: RunFacts, uid: string): string {
     : (facts.scan.initialFields(uid)?.storage ?? uid);
 }
 
-/** A mean along the positions of padded texts. */
+/** A mean along the positions of padded texts, of what no mask has met: after one the program may correct the mean. */
 function meanOverPadding(facts: RunFacts, op: Operation, batches: PaddedBatch[]): ReadingOfPadding | null {
   const [uid] = op.inputs;
   const axes = axesOf(facts).of(uid);
   const dims = [op.args?.dim ?? []].flat().map((dim) => Number(dim) + (Number(dim) < 0 ? axes.length : 0));
-  if (dims.length !== 1 || axes.length !== 3) return null;
+  const maker = operationName(facts.producingOperation(uid)?.name ?? "");
+  const hasHistory = facts.scan.initialFields(uid)?.requires_grad === true; // the mask itself has none
+  if (!hasHistory || dims.length !== 1 || axes.length !== 3 || /^(?:mul|where|masked_fill)_?$/.test(maker)) return null;
   const found = batchAlong(facts, axes, dims[0], op, batches);
   if (!found) return null;
   const { lookup, texts } = found;

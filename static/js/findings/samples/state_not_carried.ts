@@ -35,10 +35,12 @@ export const FINDINGS = [
 
 const MIN_POSITIONS = 3;
 
-/** Whether a call takes one position, and a state that the same statement made of zeros. */
+/** Whether a call takes one position of a batch, and a state that the same statement made of zeros. */
 function beginsAnew(facts: RunFacts, { name, inputs: [input, state], step, args }: Operation): boolean {
   const shape = (facts.scan.initialFields(input)?.shape ?? []) as number[];
-  const isOnePosition = /_cell\b/.test(name) || shape[args?.batch_first === true && shape.length > 2 ? 1 : 0] === 1;
+  const isOnePosition = /_cell\b/.test(name)
+    ? shape[0] > 1
+    : shape[args?.batch_first === true && shape.length > 2 ? 1 : 0] === 1;
   if (!isOnePosition || facts.isInsideBackward(step) || facts.birthStep(state) !== step) return false;
   return /^(?:new_)?zeros/.test(operationName(facts.producingOperation(state)?.name ?? ""));
 }

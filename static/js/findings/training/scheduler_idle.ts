@@ -43,10 +43,11 @@ const MIN_STEPS = 3;
 /** What only asks a scheduler. */
 const QUESTION = /^(?:get_last_lr|get_lr|state_dict|last_epoch|base_lrs|print_lr)$/;
 
-/** Whether the program does more with a name than to assign it and to ask what it leads to. */
+/** Whether the program does more with a path, or an attribute of its name, than to assign it and to ask what it leads to. */
 function isUsed({ trace: { program } }: RunFacts, name: string): boolean {
+  const [, attribute] = /\.(\w+)$/u.exec(name) ?? [];
   const isOther = (node: SyntaxNode) =>
-    pathText(node) === name &&
+    (attribute ? node.kind === "Attribute" && node.value === attribute : pathText(node) === name) &&
     node.field !== "targets" &&
     !(node.parent?.kind === "Attribute" && QUESTION.test(String(node.parent.value)));
   return statementTrees(program).some((tree) => tree === null || [...walk(tree)].some(isOther));
