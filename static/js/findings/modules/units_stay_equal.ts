@@ -48,7 +48,7 @@ function equalUnits(facts: RunFacts): EqualUnits[] {
   );
 }
 
-/** Null where the rows or their gradients differ, and where nothing moved: an update by signs keeps rows equal for a while. */
+/** Null where rows or their gradients differ or nothing moved: an update by signs keeps rows equal for a while. */
 function unitsOf(facts: RunFacts, { uid: optimizer, steps }: Optimizer, uid: string): EqualUnits | null {
   const before = stepBeforeStatement(facts.steps, steps[0]);
   const after = steps[steps.length - 1];

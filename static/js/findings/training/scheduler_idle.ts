@@ -43,7 +43,7 @@ const MIN_STEPS = 3;
 /** What only asks a scheduler. */
 const QUESTION = /^(?:get_last_lr|get_lr|state_dict|last_epoch|base_lrs|print_lr)$/;
 
-/** Whether the program does more with a path, or an attribute of its name, than to assign it and to ask what it leads to. */
+/** Whether a path, or an attribute of its name, is more than assigned and asked for what it leads to. */
 function isUsed({ trace: { program } }: RunFacts, name: string): boolean {
   const [, attribute] = /\.(\w+)$/u.exec(name) ?? [];
   const isOther = (node: SyntaxNode) =>
