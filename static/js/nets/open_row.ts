@@ -146,7 +146,7 @@ class OpenRowReader {
       isModule && invocation.outputs.length
         ? { reads: invocation.inputs, made: invocation.outputs }
         : this.tensorsOf(invocation);
-    if (!reads.length && !made.length && !nodes.length) made.push(...this.lastBoundTensors());
+    if (!invocation.hasRaised && !reads.length && !made.length && !nodes.length) made.push(...this.lastBoundTensors());
     const parameters = isModule ? this.parametersOf(invocation) : [];
     const isShown = (uid: string) => !parameters.includes(uid) && !made.includes(uid);
     return {
