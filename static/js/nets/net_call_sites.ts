@@ -205,8 +205,7 @@ class NetBuilder {
   isShown(invocation: Invocation): boolean {
     if (invocation.kind === "module" || invocation.hasRaised) return true;
     if (invocation.isStatement && invocation.parent && this.trainers.has(invocation.parent)) return true;
-    if (invocation.kind === "function")
-      return this.hasRowsOfItsOwn(invocation) || this.isLikeStatement(invocation);
+    if (invocation.kind === "function") return this.hasRowsOfItsOwn(invocation) || this.isLikeStatement(invocation);
     if (invocation.nodes.length) return true;
     return Boolean(
       invocation.parent &&
@@ -251,10 +250,7 @@ class NetBuilder {
   }
 
   isNamedByLine(invocation: Invocation) {
-    return (
-      invocation.kind === "line" ||
-      (this.isLikeStatement(invocation) && !this.hasRowsOfItsOwn(invocation))
-    );
+    return invocation.kind === "line" || (this.isLikeStatement(invocation) && !this.hasRowsOfItsOwn(invocation));
   }
 
   siteKey({ kind, stmt, iter, uid, type, name }: Invocation): string {

@@ -98,7 +98,9 @@ export function netRowsOfWholeRun(facts: NetFacts, size: RowRoom, choices: Opene
 export function stepOfOpenRow(facts: NetFacts, i: number): number | null {
   for (let k = facts.anchors.length; k <= i; k++)
     facts.anchors[k] =
-      (doesStepTouchTensors(facts, k) || hasStepRaised(facts, k)) && touchedCallSites(facts, k).length ? k : (facts.anchors[k - 1] ?? null);
+      (doesStepTouchTensors(facts, k) || hasStepRaised(facts, k)) && touchedCallSites(facts, k).length
+        ? k
+        : (facts.anchors[k - 1] ?? null);
   return facts.anchors[i];
 }
 
