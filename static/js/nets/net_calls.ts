@@ -363,12 +363,7 @@ class InvocationTreeBuilder {
     const isKnown = [...(this.touched.get(step.i) ?? [])].some(({ kind, nodes }) => kind !== "line" || nodes.length);
     if (owner.kind !== "function" || isKnown || !isStatementStep(step) || !this.statements.has(step.stmt ?? -1)) return;
     // where a loop ends, its head gives the body nothing
-    if (
-      step.kind === "head" &&
-      loopHead(statementTree(this.opened.trace.program, step.stmt)) &&
-      !bindsTensor(this.opened, step)
-    )
-      return;
+    if (loopHead(statementTree(this.opened.trace.program, step.stmt)) && !bindsTensor(this.opened, step)) return;
     if ((step.log ?? []).some((entry) => entry.kind === "event" && entry.event === "module_returned")) return;
     const invocation = this.leafOf(null, step);
     invocation.isStatement = true;
