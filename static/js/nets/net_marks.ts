@@ -367,7 +367,7 @@ function causeToEffectMarks({ rows, columns }: NetLayout): VNode[] {
 /** What comes of a row's parameters in the whole run. */
 function learningMarkOfRow({ facts, say }: NetScene, row: PlacedNetRow, x: number) {
   const { parameters } = factsOfRun(facts).of(row.callSites);
-  return parameters && learningMark(parameters, { x, y: row.h / 2, isOne: true, isShort: true }, say);
+  return parameters && learningMark(parameters, { x, y: row.h / 2, isShort: true }, say);
 }
 
 /** What the row consists of: boxes for calls, words for nodes, names of inner modules. */

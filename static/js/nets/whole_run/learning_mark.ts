@@ -9,9 +9,7 @@ import type { Translate } from "../../words/sentences.ts";
 interface LearnsMarkOptions {
   x: number;
   y: number;
-  /** what is said of one parameter, or of a module without numbers */
-  isOne: boolean;
-  /** without what the others are */
+  /** without numbers and what the others are */
   isShort?: boolean;
   /** in pixels: without what the others are, where that does not fit */
   room?: number;
@@ -19,19 +17,14 @@ interface LearnsMarkOptions {
 
 export function learningMark(
   parameters: ParameterRunSummary,
-  { x, y, isOne, isShort = false, room = Number.POSITIVE_INFINITY }: LearnsMarkOptions,
+  { x, y, isShort = false, room = Number.POSITIVE_INFINITY }: LearnsMarkOptions,
   say: Translate,
 ): VNode {
-  const whole = verdictText(parameters, { isOne, isShort }, say);
+  const whole = verdictText(parameters, isShort, say);
   const fits = textWidth(whole, 12) <= room - 14;
   return h("g", { class: classNames("whole-verdict", verdictOf(parameters)) }, [
     h("path", { d: signOf(parameters, x, y) }),
-    h(
-      "text",
-      { x: x + 14, y: y + 4 },
-      fits ? whole : verdictText(parameters, { isOne, isShort: true }, say),
-      !fits && titleMark(whole),
-    ),
+    h("text", { x: x + 14, y: y + 4 }, fits ? whole : verdictText(parameters, true, say), !fits && titleMark(whole)),
   ]);
 }
 
@@ -49,11 +42,11 @@ function signOf(parameters: ParameterRunSummary, x: number, y: number) {
 /** `4 of 4 learn`, `never learns`, `2 of 4 learn, 2 frozen`. */
 function verdictText(
   { learning, uids, worst, worstCount }: ParameterRunSummary,
-  { isOne, isShort }: Pick<LearnsMarkOptions, "isOne" | "isShort">,
+  isShort: boolean,
   say: Translate,
 ): string {
   const n = uids.length;
-  if (learning === n) return isOne ? say("whole_learns") : say("whole_learn", { k: n, n });
+  if (learning === n) return isShort || n === 1 ? say("whole_learns") : say("whole_learn", { k: n, n });
   if (learning && isShort) return say("whole_learn", { k: learning, n });
   const word = say(`whole_is_${worst}`);
   if (worstCount === n) return word;

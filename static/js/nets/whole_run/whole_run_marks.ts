@@ -289,11 +289,10 @@ function isStatement({ kind, name }: CallSite) {
 function parameterMarks(scene: WholeRunScene, row: WholeRunRow, parameters: ParameterRunSummary): VNode[] {
   const { layout, say } = scene;
   const { columns } = layout;
-  const isOne = row.parameter !== null;
   const marks = [
     learningMark(
       parameters,
-      { x: columns.learns, y: ROW_HEIGHT / 2, isOne, room: columns.gradient - columns.learns - 8 },
+      { x: columns.learns, y: ROW_HEIGHT / 2, room: columns.gradient - columns.learns - 8 },
       say,
     ),
   ];
