@@ -717,6 +717,90 @@ OFFERED: dict[str, str] = {
 """Programs of tests/examples for which a fix is offered: its edit follows the sentence."""
 
 OWN_PROGRAMS: dict[str, tuple[str, Edits]] = {
+    "never_equal": (
+        "net, x, y = nn.Linear(4, 3), torch.randn(12, 4), torch.randint(0, 3, (12,))\n"
+        "scores = net(x)\n"
+        "right = (torch.softmax(scores, 1)[:, 0] == y).sum()\n"
+        "nn.functional.cross_entropy(scores, y).backward()\n",
+        (("torch.softmax(scores, 1)[:, 0]", "scores.argmax(1)"),),
+    ),
+    "never_equal.largest": (
+        "net, x, y = nn.Linear(4, 3), torch.randn(12, 4), torch.randint(0, 3, (12,))\n"
+        "best, _ = net(x).max(1)\n"
+        "print((best == y).sum().item())\n",
+        (("best, _ =", "_, best ="),),
+    ),
+    "logit_as_probability": (
+        "net, x, y = nn.Linear(4, 1), torch.randn(40, 4), torch.randint(0, 2, (40, 1)).float()\n"
+        "score = net(x)\n"
+        "nn.functional.binary_cross_entropy_with_logits(score, y).backward()\n"
+        "print(((score > 0.5) == y.bool()).sum().item())\n",
+        (("score > 0.5", "score > 0"),),
+    ),
+    "linear_twice": (
+        "net, x, y = nn.Sequential(nn.Linear(3, 6), nn.Linear(6, 1)), torch.randn(8, 3), torch.randn(8, 1)\n"
+        "opt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+        "for _ in range(4):\n"
+        "    opt.zero_grad()\n"
+        "    nn.functional.mse_loss(net(x), y).backward()\n"
+        "    opt.step()\n",
+        (("nn.Linear(3, 6), ", "nn.Linear(3, 6), nn.ReLU(), "),),
+    ),
+    "uninitialized": (
+        "gain = torch.empty(4, requires_grad=True)\n(torch.randn(3, 4) * gain).sum().backward()\n",
+        (("torch.empty(4", "torch.randn(4"),),
+    ),
+    "batches_of_one_class": (
+        "x, y = torch.randn(24, 2), torch.arange(2).repeat_interleave(12)\n"
+        "net = nn.Linear(2, 2)\n"
+        "opt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+        "for k in range(0, 24, 6):\n"
+        "    opt.zero_grad()\n"
+        "    nn.functional.cross_entropy(net(x[k : k + 6]), y[k : k + 6]).backward()\n"
+        "    opt.step()\n",
+        (("net = nn", "order = torch.randperm(24)\nx, y = x[order], y[order]\nnet = nn"),),
+    ),
+    "saturated": (
+        "into, out = nn.Linear(3, 6), nn.Linear(6, 1)\n"
+        "opt = torch.optim.SGD([*into.parameters(), *out.parameters()], lr=0.05)\n"
+        "x = 400 * torch.rand(16, 3) - 200\n"
+        "for _ in range(4):\n"
+        "    opt.zero_grad()\n"
+        "    out(torch.sigmoid(into(x))).pow(2).mean().backward()\n"
+        "    opt.step()\n",
+        (("torch.rand(16, 3) - 200", "torch.rand(16, 3) - 200\nx = (x - x.mean()) / x.std()"),),
+    ),
+    "iterator_begins_again": (
+        "from torch.utils.data import DataLoader, TensorDataset\n"
+        "batches = DataLoader(TensorDataset(torch.randn(24, 3), torch.randn(24, 1)), batch_size=6)\n"
+        "net = nn.Linear(3, 1)\n"
+        "opt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+        "for _ in range(4):\n"
+        "    x, y = next(iter(batches))\n"
+        "    opt.zero_grad()\n"
+        "    nn.functional.mse_loss(net(x), y).backward()\n"
+        "    opt.step()\n",
+        (("for _ in range(4):\n    x, y = next(iter(batches))", "for x, y in batches:"),),
+    ),
+    "nonfinite.diverging": (
+        "w = torch.zeros(3, requires_grad=True)\n"
+        "opt = torch.optim.SGD([w], lr=0.4)\n"
+        "x, y = 4 * torch.randn(20, 3), torch.randn(20)\n"
+        "for _ in range(8):\n"
+        "    opt.zero_grad()\n"
+        "    (x @ w - y).pow(2).mean().backward()\n"
+        "    opt.step()\n",
+        (("lr=0.4", "lr=0.01"),),
+    ),
+    "unexplained_error.scores": (
+        "judge, x, y = nn.Linear(3, 1), torch.randn(6, 3), torch.ones(6, 1)\nnn.BCELoss()(5 * judge(x), y).backward()\n",
+        (("nn.BCELoss()", "nn.BCEWithLogitsLoss()"),),
+    ),
+    "unexplained_error.targets": (
+        "judge, x, y = nn.Linear(3, 1), torch.randn(6, 3), 2 * torch.ones(6, 1)\n"
+        "nn.BCELoss()(torch.sigmoid(judge(x)), y).backward()\n",
+        (("2 * torch.ones", "torch.ones"),),
+    ),
     "beyond_reach": (
         "net, x = nn.Linear(3, 1), torch.randn(6, 3)\n"
         "loss = nn.functional.mse_loss(torch.tanh(net(x)), 5 + x[:, :1])\n"

@@ -90,6 +90,13 @@ import { FINDINGS as maskUnread } from "./samples/mask_unread.ts";
 import { FINDINGS as beyondReach } from "./numbers/beyond_reach.ts";
 import { FINDINGS as stateNotCarried } from "./samples/state_not_carried.ts";
 import { FINDINGS as weightsDrawnAgain } from "./training/weights_drawn_again.ts";
+import { FINDINGS as linearTwice } from "./modules/linear_twice.ts";
+import { FINDINGS as logitAsProbability } from "./numbers/logit_as_probability.ts";
+import { FINDINGS as saturated } from "./numbers/saturated.ts";
+import { FINDINGS as uninitialized } from "./numbers/uninitialized.ts";
+import { FINDINGS as batchesOfOneClass } from "./samples/batches_of_one_class.ts";
+import { FINDINGS as iteratorBeginsAgain } from "./samples/iterator_begins_again.ts";
+import { FINDINGS as neverEqual } from "./samples/never_equal.ts";
 import type { DiagnosisRow } from "./diagnosis.ts";
 
 export const DIAGNOSES: DiagnosisRow[] = [
@@ -180,4 +187,11 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...beyondReach,
   ...stateNotCarried,
   ...weightsDrawnAgain,
+  ...linearTwice,
+  ...logitAsProbability,
+  ...saturated,
+  ...uninitialized,
+  ...batchesOfOneClass,
+  ...iteratorBeginsAgain,
+  ...neverEqual,
 ];

@@ -36,6 +36,8 @@ const SPECIAL_ERRORS: [string, RegExp][] = [
     "ambiguous",
     /Boolean value of Tensor with more than one value|only one element tensors can be converted|a Tensor with \d+ elements cannot be converted/,
   ],
+  ["scores", /all elements of input should be between 0 and 1/],
+  ["targets", /all elements of target should be between 0 and 1/],
   ["dim_range", /Dimension out of range|dimension specified as|invalid index of a 0-dim tensor/],
   ["not_positive", /positive-definite/],
   ["state_dict", /loading state_dict/],
@@ -66,6 +68,7 @@ export function unexplainedError(facts: RunFacts): Diagnosis | null {
   const call = { ...failedCall };
   if (isAssertion || ERRORS_WITHOUT_TENSORS.test(error.type)) call.operands = [];
   else if (asked) call.operands = operandOf(facts, asked.uid, place.step, () => asked.name);
+  else if (special === "scores" || special === "targets") call.operands = operandsOutsideOfUnit(facts, failedCall);
   else if (special === "dim_range") call.operands = operandsWithTooFewDimensions(failedCall, error.message);
   const message = firstSentenceOf(error.message);
   const subject = call.operands.length ? subjectOf(facts, call) : "any";
@@ -95,6 +98,14 @@ export function unexplainedError(facts: RunFacts): Diagnosis | null {
     names: [...call.operands.map(({ name }) => name)],
     facts: findingFacts,
   };
+}
+
+function operandsOutsideOfUnit(facts: RunFacts, { operands, step }: FailedCall): Operand[] {
+  const isOutside = ({ uid }: Operand) => {
+    const range = facts.rangeOf(uid, step);
+    return range === null || range.min < 0 || range.max > 1;
+  };
+  return operands.filter(isOutside);
 }
 
 /** A message says from which to which number the dimensions of its tensor go; those of a scalar as of one dimension. */

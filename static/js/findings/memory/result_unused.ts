@@ -18,7 +18,8 @@ import {
 } from "../../syntax/expressions.ts";
 import { isOnlyBound } from "../../syntax/name_uses.ts";
 import { assignments, bareExpression, isConditional, isInPlaceName, rootNameOfCalls } from "../../syntax/statements.ts";
-import { childOf, type SyntaxNode } from "../../syntax/tree.ts";
+import { childOf, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
+import { schedulerAssignments } from "../training/schedule_in_vain.ts";
 import { referencedUid } from "../../trace/names.ts";
 
 /** Methods and functions that leave their tensor as it is, and that people call as if they changed it. */
@@ -155,9 +156,16 @@ function* bareExpressions(facts: RunFacts): Generator<BareExpression> {
 function methodNotCalled(facts: RunFacts, step: number, node: SyntaxNode): Diagnosis | null {
   const [object, method] = [node.children[0], String(node.value)];
   if (!METHODS_WITH_EFFECT.has(method) && !isInPlaceName(method)) return null;
-  return facts.resolve(object, step)
+  return facts.resolve(object, step) || isScheduler(facts, object.text)
     ? plainDiagnosis(step, "not_called", object.text, `${method}()`, ["call_it"])
     : null;
+}
+
+/** Whether the program assigns a scheduler of torch to a name or an attribute. */
+function isScheduler({ trace: { program } }: RunFacts, text: string): boolean {
+  return statementTrees(program).some(
+    (tree) => tree && schedulerAssignments(tree).some(({ target }) => target.text === text),
+  );
 }
 
 /** A comparison of a variable with a constant. */

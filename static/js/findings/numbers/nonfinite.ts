@@ -43,7 +43,10 @@ function firstNonfiniteValue(facts: RunFacts): Diagnosis[] {
   const firstInVisits = firstNonfiniteStorage(facts, true);
   const earliest =
     firstInForward && (!firstInVisits || firstInForward.step <= firstInVisits.step) ? firstInForward : firstInVisits;
-  if (!earliest) return diagnoseHalfOverflow(facts);
+  if (!earliest) {
+    const divergence = divergingParameterBefore(facts, facts.steps.length);
+    return [...diagnoseHalfOverflow(facts), ...(divergence ? [divergenceDiagnosis(facts, divergence)] : [])];
+  }
   // a scaler looks for infinities itself, leaves the step out and lowers its scale
   if (gradScalerByBackward(facts).has(facts.steps[earliest.step].visit?.backward ?? "")) return [];
   const divergence = divergingParameterBefore(facts, earliest.step);
@@ -55,25 +58,26 @@ function firstNonfiniteValue(facts: RunFacts): Diagnosis[] {
   return diagnosis ? [{ ...diagnosis, explainsError: ANOMALY_ERROR.test(facts.error?.message ?? "") }] : [];
 }
 
-/** A parameter ran away before anything ceased to be finite. */
-function divergenceDiagnosis(facts: RunFacts, divergence: DivergingParameter, step: number): Diagnosis {
+/** A parameter ran away; `end`: the step at which something ceased to be finite after that. */
+function divergenceDiagnosis(facts: RunFacts, divergence: DivergingParameter, end?: number): Diagnosis {
   const { uid } = divergence;
-  const steps = divergence.steps.filter((update) => update < step);
+  const steps = divergence.steps.filter((update) => update < (end ?? Infinity));
   const values = divergence.values.slice(0, steps.length + 1);
   const [first] = steps;
   const x = facts.nameFact(uid, first);
   return {
-    variant: "diverged",
+    variant: end === undefined ? "diverging" : "diverged",
     cause: first,
     chain: [
       [first, "written", [uid]],
       [steps[steps.length - 1], "written", [uid]],
-      [step, "nonfinite"],
+      end !== undefined && [end, "nonfinite"],
     ],
     facts: {
       x,
+      n: steps.length,
       values: numbersText(values.slice(0, MAX_LISTED_VALUES).map((value) => Number(value.toPrecision(3)))).slice(1, -1),
-      effect: facts.steps[step].line,
+      effect: end === undefined ? "" : facts.steps[end].line,
     },
   };
 }
