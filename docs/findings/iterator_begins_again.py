@@ -1,4 +1,4 @@
-# iterator_begins_again at 12: `given`, `wanted`
+# iterator_begins_again at 12: `loader`
 import torch
 from torch import nn
 

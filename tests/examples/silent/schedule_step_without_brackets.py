@@ -1,4 +1,4 @@
-# result_unused at 15: `plan`
+# result_unused at 15: `plan.step`
 import torch
 from torch import nn
 

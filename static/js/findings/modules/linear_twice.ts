@@ -38,7 +38,7 @@ function* consecutiveLayers(facts: RunFacts): Generator<[ModuleCall, ModuleCall]
   for (const call of linear) {
     const [uid] = call.outputs;
     const next = byInput.get(uid);
-    const readers = facts.usesOf(uid).filter(({ step }) => !facts.steps[step].visit);
+    const readers = facts.usesOf(uid).filter(({ step }) => !facts.isInsideBackward(step));
     if (next && next.module !== call.module && readers.every((op) => op.call === next.call)) yield [call, next];
   }
 }

@@ -10,7 +10,7 @@ export const FINDINGS = [
     when: ({ optimizers }) => optimizers.some(({ steps }) => steps.length >= MIN_ROUNDS),
     of: (facts) => groupBy(facts.scan.operationsNamed(/^(?:sigmoid|tanh)$/), ({ step }) => facts.steps[step].stmt),
     say: (facts, ops) => {
-      const trained = ops.filter(({ requires_grad: requires, step }) => requires[0] && !facts.steps[step].visit);
+      const trained = ops.filter(({ requires_grad: requires, step }) => requires[0] && !facts.isInsideBackward(step));
       const shares = trained.map((op) => shareAtEnds(facts, op));
       if (trained.length < MIN_ROUNDS || shares.some((share) => share === null || share < MIN_SHARE)) return null;
       const [{ name, inputs, outputs, step }] = trained;
@@ -36,7 +36,7 @@ export const FINDINGS = [
 ];
 
 const MIN_ROUNDS = 3;
-const MIN_SHARE = 0.85;
+const MIN_SHARE = 0.8;
 /** So near to an end the slope is at most a fiftieth of its largest. */
 const NEAR = 0.005;
 /** Operations of layers with parameters, and what carries a result there. */
@@ -54,7 +54,7 @@ function shareAtEnds(facts: RunFacts, { name, outputs, step }: Operation): numbe
 /** Whether a layer with parameters reads the result, so that it is not the model's own. */
 function feedsLayer(facts: RunFacts, { outputs }: Operation, deep = 3): boolean {
   return facts.usesOf(outputs[0]).some((use) => {
-    if (facts.steps[use.step].visit) return false;
+    if (facts.isInsideBackward(use.step)) return false;
     const name = operationName(use.name);
     return LAYER.test(name) || (deep > 0 && CARRIES.test(name) && feedsLayer(facts, use, deep - 1));
   });

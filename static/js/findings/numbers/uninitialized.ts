@@ -11,7 +11,7 @@ export const FINDINGS = [
     say: (facts, { tensor, step }) => {
       const made = facts.birthStep(facts.storageOf(tensor, step));
       const maker = made < 0 ? null : facts.opsAt(made).find(({ name }) => /^(?:new_)?empty/.test(operationName(name)));
-      if (!maker || facts.steps[step].visit) return null;
+      if (!maker || facts.isInsideBackward(step)) return null;
       return {
         cause: made,
         chain: [
