@@ -782,6 +782,13 @@ OWN_PROGRAMS: dict[str, tuple[str, Edits]] = {
         "    opt.step()\n",
         (("for _ in range(4):\n    x, y = next(iter(batches))", "for x, y in batches:"),),
     ),
+    "nonfinite.removed_late": (
+        "net, x, y = nn.Linear(3, 1), torch.randn(8, 3), torch.randn(8, 1)\n"
+        "y[2] = float('nan')\n"
+        "gap = (net(x) - y).pow(2)\n"
+        "gap[~gap.isnan()].mean().backward()\n",
+        (("(net(x) - y).pow(2)", "(net(x) - y)[~y.isnan()].pow(2)"),),
+    ),
     "nonfinite.diverging": (
         "w = torch.zeros(3, requires_grad=True)\n"
         "opt = torch.optim.SGD([w], lr=0.4)\n"

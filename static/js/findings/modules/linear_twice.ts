@@ -31,7 +31,7 @@ export const FINDINGS = [
 
 const MIN_ROUNDS = 3;
 
-/** Calls of linear layers, each with the next that gets its result, and is alone with that. */
+/** Calls of linear layers in one module, each with the next that gets its result, and is alone with that. */
 function* consecutiveLayers(facts: RunFacts): Generator<[ModuleCall, ModuleCall]> {
   const linear = [...moduleCallsOf(facts.opened).calls.values()].filter(({ type }) => type === "Linear");
   const byInput = new Map(linear.map((call) => [call.inputs[0], call]));
@@ -39,6 +39,7 @@ function* consecutiveLayers(facts: RunFacts): Generator<[ModuleCall, ModuleCall]
     const [uid] = call.outputs;
     const next = byInput.get(uid);
     const readers = facts.usesOf(uid).filter(({ step }) => !facts.isInsideBackward(step));
-    if (next && next.module !== call.module && readers.every((op) => op.call === next.call)) yield [call, next];
+    const areOfOneModule = next && next.within !== null && next.within === call.within && next.module !== call.module;
+    if (areOfOneModule && readers.every((op) => op.call === next.call)) yield [call, next];
   }
 }

@@ -33,7 +33,7 @@ const ANOMALY_ERROR = /returned nan values in its/;
 
 /** Operations that only carry numbers on, or take them as the program gives them. */
 const CARRIED_OR_GIVEN_VALUES =
-  /^(empty|full|tensor|lift|to|_to_copy|copy_|fill_|masked_fill|masked_fill_|scalar_tensor|zeros|ones|new_|arange|clone|detach|view|item)/;
+  /^(empty|full|tensor|lift|to|_to_copy|copy_|fill_|masked_fill|masked_fill_|scalar_tensor|zeros|ones|new_|arange|clone|detach|view|item|_?index_put|index_fill|index_copy|scatter|slice|select|as_strided|expand|reshape|squeeze|unsqueeze|transpose|permute|where|cat|stack)/;
 
 /** Operations that give new memory as it is, and views of it. */
 const UNINITIALIZED = /^(?:new_)?empty|^(?:detach|alias|view|expand|permute|transpose|t)$/;
@@ -51,6 +51,8 @@ function firstNonfiniteValue(facts: RunFacts): Diagnosis[] {
   if (gradScalerByBackward(facts).has(facts.steps[earliest.step].visit?.backward ?? "")) return [];
   const divergence = divergingParameterBefore(facts, earliest.step);
   if (divergence) return [divergenceDiagnosis(facts, divergence, firstInfinityAfter(facts, divergence, earliest.step))];
+  const removed = earliest === firstInForward && nanRemovedTooLate(facts, earliest);
+  if (removed) return [removed];
   const diagnosis =
     facts.steps[earliest.step].visit && earliest === firstInVisits
       ? nonfiniteVisitDiagnosis(facts, earliest.step)
@@ -172,6 +174,49 @@ function isStorageMadeInForward(facts: RunFacts, storageUid: string, step: numbe
     .some((op) => op.grad_mode && op.outputs.some((uid) => facts.handle(uid, step)?.storage === storageUid));
 }
 
+/** A NaN that a loss was freed of after it had been computed with: backward multiplies its 0 by it. */
+function nanRemovedTooLate(facts: RunFacts, { step: origin }: NonfiniteOrigin): Diagnosis | null {
+  const call = facts.backwardCalls.find((each) => firstNonfiniteGrad(facts, each.step)?.isNan);
+  const grad = call && firstNonfiniteGrad(facts, call.step);
+  const [root] = call?.roots ?? [];
+  if (!grad || !root || !facts.cellsOf(root, call.step)?.every((cell) => Number.isFinite(cellAsNumber(cell))))
+    return null;
+  const hasNan = (uid: string, step: number) => facts.cellsOf(uid, step)?.some(isNanCell) ?? false;
+  for (let step = call.step; step >= origin; step--) {
+    const op = facts
+      .opsAt(step)
+      .findLast(
+        ({ inputs, outputs, requires_grad: requires, grad_mode: isRecorded }) =>
+          isRecorded &&
+          requires.some(Boolean) &&
+          inputs.some((uid) => hasNan(uid, step)) &&
+          outputs.every((uid) => !hasNan(uid, step)),
+      );
+    if (!op) continue;
+    const freed = op.inputs.find((uid) => hasNan(uid, step)) ?? op.inputs[0];
+    const x = facts.nameFact(grad.uid, grad.step);
+    return {
+      variant: "removed_late",
+      cause: step,
+      chain: [
+        origin < step && [origin, "nonfinite"],
+        [step, "cut", [freed]],
+        [grad.step, "gradient", [grad.uid], { x, grad: gradNameOf(x) }],
+      ],
+      names: [x],
+      facts: {
+        x,
+        grad: gradNameOf(x),
+        op: operationName(op.name),
+        loss: facts.nameFact(root, call.step),
+        freed: facts.nameFact(freed, step),
+        origin: facts.lineOf(origin),
+      },
+    };
+  }
+  return null;
+}
+
 /** A NaN of the forward computation. */
 function nanOperationDiagnosis(facts: RunFacts, { step, storage }: NonfiniteOrigin): Diagnosis | null {
   const ops = facts.opsAt(step);
@@ -183,8 +228,9 @@ function nanOperationDiagnosis(facts: RunFacts, { step, storage }: NonfiniteOrig
   const nanOperation = firstNanOperation(facts, lastWriter ?? op, step);
   if (!nanOperation) return null;
   const name = operationName(nanOperation.name);
-  const isGiven = !nanOperation.inputs.length || CARRIED_OR_GIVEN_VALUES.test(name);
   const output = nanOperation.outputs[0];
+  const gotNan = nanOperation.inputs.some((uid) => uid !== output && facts.cellsOf(uid, step)?.some(isNanCell));
+  const isGiven = !nanOperation.inputs.length || gotNan || CARRIED_OR_GIVEN_VALUES.test(name);
   const x = facts.nameFact(output, step);
   const operands = nanOperation.inputs.filter((uid) => uid !== output);
   const requiresGrad =
