@@ -787,7 +787,7 @@ OWN_PROGRAMS: dict[str, tuple[str, Edits]] = {
         "y[2] = float('nan')\n"
         "gap = (net(x) - y).pow(2)\n"
         "gap[~gap.isnan()].mean().backward()\n",
-        (("(net(x) - y).pow(2)", "(net(x) - y)[~y.isnan()].pow(2)"),),
+        (("y[2] = float('nan')", "y[2] = 0.0"),),
     ),
     "nonfinite.diverging": (
         "w = torch.zeros(3, requires_grad=True)\n"

@@ -1,4 +1,4 @@
-# nonfinite at 4: w
+# nonfinite at 5: x.grad
 import torch
 x = torch.randn(1, requires_grad=True)
 w = torch.tensor(float("nan"))
