@@ -10,7 +10,7 @@ import { ancestorsAndCuts, reachableNodes, type GraphCut } from "../facts/graph_
 import { lossTerms, type LossTerm } from "./loss_terms.ts";
 import { numbersText } from "../facts/cell_values.ts";
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
-import { literalValue, methodCalls } from "../../syntax/expressions.ts";
+import { literalValue, methodCalls, pathText } from "../../syntax/expressions.ts";
 import { nameUses } from "../../syntax/name_uses.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 
@@ -220,7 +220,9 @@ function valueCutAt(
 /** Whether a cut hands values to Python or NumPy; a `detach` only where its statement goes on to them. */
 function doesLeaveTorch(facts: RunFacts, { reason, step }: EventOccurrence<"path_cut">) {
   if (reason === "item" || reason === "numpy") return true;
-  return (reason === "detach" || reason === "data") && methodCalls(facts.syntax(step), "numpy", "tolist").length > 0;
+  return (
+    (reason === "detach" || reason === "data") && methodCalls(facts.syntax(step), "numpy", "tolist", "item").length > 0
+  );
 }
 
 /** Whether a statement adds a name as it is, or times a number. */
@@ -231,8 +233,13 @@ function isAddedByName(tree: SyntaxNode | null, name: string) {
 function isTermOfSum({ parent, field }: SyntaxNode): boolean {
   if (parent?.kind !== "BinOp" && parent?.kind !== "AugAssign") return false;
   if (["+", "-"].includes(String(parent.value))) return field !== "target";
-  const isScaled = parent.value === "*" && parent.children.some((factor) => literalValue(factor) !== undefined);
+  const isScaled = parent.value === "*" && parent.children.some(isNumberOrPath);
   return isScaled && isTermOfSum(parent);
+}
+
+/** A name may mean a number, too: a sum with a tensor is told by its operands. */
+function isNumberOrPath(factor: SyntaxNode) {
+  return literalValue(factor) !== undefined || pathText(factor) !== null;
 }
 
 /** What a tensor is a multiple of. */
