@@ -18,7 +18,7 @@ import {
 } from "../../syntax/expressions.ts";
 import { mentionedNames, nameUses } from "../../syntax/name_uses.ts";
 import { assignments, bareExpression, statementsAround } from "../../syntax/statements.ts";
-import { statementTree, type SyntaxNode } from "../../syntax/tree.ts";
+import { nodesOfKind, statementTree, type SyntaxNode } from "../../syntax/tree.ts";
 import type { Value } from "../../trace/wire.ts";
 
 export const FINDINGS = [
@@ -204,6 +204,9 @@ function isLoadedLater(facts: RunFacts, root: string, step: number) {
 /** Whether a statement reads what a name leads to, and does not only give it another meaning. */
 function isReadAt(facts: RunFacts, step: number, root: string, name: string) {
   const tree = facts.syntax(step);
+  const [attribute] = /^\w+\.\w+/u.exec(name) ?? [];
+  if (attribute)
+    return nodesOfKind(tree, "Attribute").some((node) => pathText(node) === attribute && node.field !== "targets");
   const reads = (tree && nameUses(tree).read.get(root)) ?? [];
   const written = tree && reads.length ? assignedTargets(tree, name).map((target) => pathSteps(target)?.root) : [];
   return reads.some((node) => !written.includes(node));

@@ -11,6 +11,7 @@ import { diagnoseHalfOverflow } from "./half_overflow.ts";
 import { cellsReadBy, isNanCell, isNonfiniteCell, cellAsNumber, numbersText } from "../facts/cell_values.ts";
 import { gradScalerByBackward } from "../account/scaled_losses.ts";
 import type { Cell } from "../../trace/entities.ts";
+import { unqualifiedDtype } from "../../trace/reads.ts";
 import type { Delta, Visit } from "../../trace/wire.ts";
 
 export const FINDINGS = [
@@ -231,6 +232,7 @@ function nanOperationDiagnosis(facts: RunFacts, { step, storage }: NonfiniteOrig
   const output = nanOperation.outputs[0];
   const gotNan = nanOperation.inputs.some((uid) => uid !== output && facts.cellsOf(uid, step)?.some(isNanCell));
   const isGiven = !nanOperation.inputs.length || gotNan || CARRIED_OR_GIVEN_VALUES.test(name);
+  const isSeen = nanOperation.inputs.every((uid) => uid === output || isKnownFinite(facts, uid, step));
   const x = facts.nameFact(output, step);
   const operands = nanOperation.inputs.filter((uid) => uid !== output);
   const requiresGrad =
@@ -252,7 +254,7 @@ function nanOperationDiagnosis(facts: RunFacts, { step, storage }: NonfiniteOrig
   const values = facts.cellsOf(nonfiniteOperand ?? operands[0] ?? "", step);
   const origin = nonfiniteOperand ? nonfiniteOrigin(facts, nonfiniteOperand, step) : undefined;
   return {
-    variant: isGiven ? "given" : nonfiniteOperand ? "forward_operand" : "forward",
+    variant: isGiven || !(isSeen || nonfiniteOperand) ? "given" : nonfiniteOperand ? "forward_operand" : "forward",
     severity: requiresGrad && !isGiven ? "warning" : "note",
     cause: origin !== undefined && !isCarriedOn(facts, nonfiniteOperand, origin) ? origin : step,
     chain: [
@@ -277,6 +279,14 @@ function nanOperationDiagnosis(facts: RunFacts, { step, storage }: NonfiniteOrig
     },
     fixes: fixesForNonfinite(facts, step, origin ?? step),
   };
+}
+
+/** Whether the trace tells whether a tensor held a NaN: of a large one it has the mean of all its memory. */
+function isKnownFinite(facts: RunFacts, uid: string, step: number): boolean {
+  if (facts.cellsOf(uid, step)) return true;
+  const { storage, dtype = "" } = facts.handle(uid, step) ?? {};
+  const summary = facts.storage(storage, step)?.summary?.[unqualifiedDtype(dtype ?? "")];
+  return Number.isFinite(cellAsNumber(summary?.mean as Cell | null | undefined));
 }
 
 /** The first operation of a statement that gave a NaN: where an operand is NaN already, the one of the same step
