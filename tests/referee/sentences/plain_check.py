@@ -273,7 +273,7 @@ class PlainCheck:
         known = self.moment.met.get(id(leaf))
         if known is None or known() is not leaf:
             self.moment.met[id(leaf)] = weakref.ref(leaf)
-            self.moment.leaves_met += 1
+            self.moment.leaves_met.append(self.moment.met[id(leaf)])
         if id(leaf) not in self.moment.came:
             with contextlib.suppress(Undecided):
                 self.moment.at_first[id(leaf)] = language.content(leaf)
