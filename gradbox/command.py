@@ -231,9 +231,12 @@ def main(arguments: list[str] | None = None) -> int:
     args = build_parser().parse_args(with_default_csv_tables(arguments) if arguments[:1] == ["summary"] else arguments)
     try:
         if args.command in SCRIPTLESS_COMMANDS:
-            return SCRIPTLESS_COMMANDS[args.command](args)
-        command, *rest = arguments
-        return record_script_and_output(args, shlex.join(["gradbox", command, "--also", "{also}", *rest]))
+            status = SCRIPTLESS_COMMANDS[args.command](args)
+        else:
+            command, *rest = arguments
+            status = record_script_and_output(args, shlex.join(["gradbox", command, "--also", "{also}", *rest]))
+        sys.stdout.flush()
+        return status
     except BrokenPipeError:  # the reader closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
@@ -305,6 +308,8 @@ def record_script_and_output(args: argparse.Namespace, again: str = "") -> int:
                 for run in recorded.runs.values():
                     run.prepare_findings()
         return write_print_or_open_runs(args, recorded, parts.is_any_option_given or bool(args.rank))
+    except BrokenPipeError:
+        raise
     except (OSError, RuntimeError, ValueError) as error:
         reason = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else error
         print(f"gradbox: {reason}", file=sys.stderr)
@@ -431,6 +436,8 @@ def open_trace_or_print_tables(args: argparse.Namespace) -> int:
             print_tables(args, {"": run}, False)
         else:
             open_or_write_runs(args, {"": run})
+    except BrokenPipeError:
+        raise
     except (OSError, RuntimeError, ValueError) as error:
         print(f"gradbox: {error}", file=sys.stderr)
         return 1

@@ -93,7 +93,9 @@ def main(arguments: list[str] | None = None, program: str = "python -m server") 
     """
     args = build_parser(program).parse_args(arguments)
     try:
-        return run_command(args, Settings())
+        status = run_command(args, Settings())
+        sys.stdout.flush()
+        return status
     except SettingError as error:
         print(error, file=sys.stderr)
         return 2

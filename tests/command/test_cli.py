@@ -1,6 +1,7 @@
 """`python -m server`: traces in order, one a line, and statuses that a script can trust."""
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +19,21 @@ def test_workers_boot_for_one_file(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "server", "trace", str(tmp_path / "a.py")]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stderr, json.loads(done.stdout)["outcome"]) == (0, "", {"status": "finished"})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["gradbox explain", "gradbox summary", "server explain", "server trace"])
+def test_a_reader_that_closes_the_pipe_is_no_error(command: str, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("import torch\nw = torch.zeros(2, requires_grad=True)\nw.sum().backward()\n")
+    words = shlex.join([sys.executable, "-m", *command.split(), str(tmp_path / "a.py")])
+    done = subprocess.run(
+        ["bash", "-c", f"{words} | true; echo ${{PIPESTATUS[0]}}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert (done.stdout, done.stderr) == ("141\n", "")
 
 
 def test_any_number_of_files_in_order(tmp_path: Path) -> None:

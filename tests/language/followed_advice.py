@@ -341,6 +341,10 @@ BY_HAND: dict[str, tuple[str, Edits]] = {
         (("mean(0)", "mean(0, keepdim=True)"),),
     ),
     "unexplained_error.dtype": ("findings/unexplained_gradient_of_another_dtype", ((".double()", ""),)),
+    "unexplained_error.empty": (
+        "findings/unexplained_no_value_left",
+        (("best = kept.item()", "best = kept.item() if kept.numel() else None"),),
+    ),
     "unexplained_error.layout": ("findings/unexplained_sparse_gradient_in_adam", ((", sparse=True", ""),)),
     "unexplained_error.multi_target": (
         "findings/unexplained_column_of_targets",

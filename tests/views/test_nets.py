@@ -92,7 +92,7 @@ h.sum().backward()
 
 def test_the_head_of_a_loop_that_makes_nodes_ends_no_repetition_of_its_body() -> None:
     assert call_page("views/repetitions", kept_document(OVER_ROWS)) == [
-        {"line": 5, "kind": "statement", "count": 4, "place": 6},
+        {"line": 6, "kind": "statement", "count": 4, "place": 6},
         {"line": 7, "kind": "visit", "count": 4, "place": 6},
     ]
 

@@ -1,5 +1,6 @@
 """The open row of a step: what its place read and made, each beside its gradient, as plain PyTorch has them."""
 
+import json
 from functools import cache
 from typing import Any
 
@@ -229,3 +230,55 @@ def test_leaves_without_a_module_are_shown_by_their_own_names_with_their_gradien
     assert [tensor["name"] for tensor in opened(10)[0]] == ["leaf"]
     assert [tensor["gradient"]["role"] for tensor in opened(11)[0]] == ["grad"]
     assert [tensor["gradientState"] for tensor in opened(12)[0]] == ["cleared"]
+
+
+RAISING = """\
+import torch
+from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence
+class Tagger(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Embedding(20, 4)
+        self.head = nn.Linear(4, 2)
+        self.scales = {"in": 2.0}
+    def forward(self, tokens, lengths):
+        found = self.embed(tokens)
+        {statement}
+        return self.head(found)
+def accuracy(scores):
+    best = scores.argmax(-1)
+    {inner}
+    return best.float().mean()
+tagger = Tagger()
+climber = torch.optim.SGD(tagger.parameters(), lr=0.1)
+for turn in range(2):
+    tokens, lengths = torch.randint(0, 20, (3, 5)), torch.tensor([2, 5, 3])
+    scores = tagger(tokens, lengths)
+    accuracy(scores)
+    climber.zero_grad()
+    scores.sum().backward()
+    climber.step()
+    {last}
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "statement"),
+    [
+        ("statement", "packed = pack_padded_sequence(found, lengths, batch_first=True)"),
+        ("statement", 'found = found * self.scales["out"]'),
+        ("statement", "found = found.view(7, -1)"),
+        ("inner", "best = int(best)"),
+        ("last", "print(scores.missing)"),
+    ],
+)
+def test_the_statement_that_raised_has_a_red_row(place: str, statement: str) -> None:
+    source = RAISING.replace(f"{{{place}}}", statement)
+    for other in ("statement", "inner", "last"):
+        source = source.replace(f"{{{other}}}", "pass")
+    error = json.loads(kept_document(source))["outcome"]["error"]
+    assert source.splitlines()[error["line"] - 1].strip() == statement
+    step = steps(source)[error["step"]]
+    assert [row["line"] for row in step["rows"] if row["isNow"]] == [error["line"]]
+    assert error["line"] in [row["line"] for row in step["rows"] if (row["end"] or {}).get("tone") == "error"]

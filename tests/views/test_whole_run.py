@@ -198,3 +198,29 @@ def test_the_same_is_said_in_chinese() -> None:
     found = shown(FROZEN_BELOW, language="zh")
     assert found["headline"]["said"].startswith("`net.0` 从不学习；`net.2` 在学习。")
     assert any("2 个中 2 个学习" in text for row in found["rows"] for text in row["texts"])
+
+
+COUNTED = """\
+import torch
+from torch import nn
+net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+batches = [(torch.randn(4, 3), torch.randn(4, 1)) for _ in range(3)]
+for epoch in range(4):
+    for given, wanted in batches:
+        if epoch < 3:
+            opt.zero_grad()
+        loss = (net(given) - wanted).pow(2).mean()
+        loss.backward()
+        opt.step()
+    for given, wanted in batches[:2]:
+        with torch.no_grad():
+            error = (net(given) - wanted).abs().mean()
+"""
+
+
+def test_a_row_counts_how_often_its_line_ran() -> None:
+    """A loop's head is asked once more than it gives its body something."""
+    rows = {row["line"]: row["texts"][-1] for row in shown(COUNTED)["rows"] if not row["parameter"]}
+    expected = {7: "12×", 9: "9×", 11: "12×", 12: "12×"}
+    assert {line: rows[line] for line in expected} == expected

@@ -91,6 +91,7 @@ class NetBuilder {
     module: new Map<Invocation, boolean>(),
     node: new Map<Invocation, boolean>(),
     operation: new Map<Invocation, boolean>(),
+    raise: new Map<Invocation, boolean>(),
   };
 
   constructor(opened: OpenTrace) {
@@ -202,10 +203,9 @@ class NetBuilder {
   }
 
   isShown(invocation: Invocation): boolean {
-    if (invocation.kind === "module") return true;
+    if (invocation.kind === "module" || invocation.hasRaised) return true;
     if (invocation.isStatement && invocation.parent && this.trainers.has(invocation.parent)) return true;
-    if (invocation.kind === "function")
-      return this.hasAny(invocation, "module") || this.hasAny(invocation, "node") || this.isLikeStatement(invocation);
+    if (invocation.kind === "function") return this.hasRowsOfItsOwn(invocation) || this.isLikeStatement(invocation);
     if (invocation.nodes.length) return true;
     return Boolean(
       invocation.parent &&
@@ -221,7 +221,12 @@ class NetBuilder {
     return Boolean(isOfTraining) && !this.trainers.has(invocation) && this.hasAny(invocation, "operation");
   }
 
-  hasAny(invocation: Invocation, what: "module" | "node" | "operation"): boolean {
+  /** Whether there is more in it than what a net reads. */
+  hasRowsOfItsOwn(invocation: Invocation) {
+    return (["module", "node", "raise"] as const).some((what) => this.hasAny(invocation, what));
+  }
+
+  hasAny(invocation: Invocation, what: "module" | "node" | "operation" | "raise"): boolean {
     const known = this.having[what];
     let has = known.get(invocation);
     if (has === undefined) {
@@ -229,6 +234,7 @@ class NetBuilder {
         module: invocation.kind === "module",
         node: invocation.nodes.length > 0,
         operation: invocation.operations > 0,
+        raise: invocation.hasRaised,
       }[what];
       has ||= invocation.inner.some((inner) => this.hasAny(inner, what));
       known.set(invocation, has);
@@ -244,10 +250,7 @@ class NetBuilder {
   }
 
   isNamedByLine(invocation: Invocation) {
-    return (
-      invocation.kind === "line" ||
-      (this.isLikeStatement(invocation) && !this.hasAny(invocation, "node") && !this.hasAny(invocation, "module"))
-    );
+    return invocation.kind === "line" || (this.isLikeStatement(invocation) && !this.hasRowsOfItsOwn(invocation));
   }
 
   siteKey({ kind, stmt, iter, uid, type, name }: Invocation): string {
@@ -288,7 +291,7 @@ class NetBuilder {
   }
 
   isPassThrough(invocation: Invocation) {
-    if (!invocation.isStatement && !this.isLikeStatement(invocation)) return false;
+    if (invocation.hasRaised || (!invocation.isStatement && !this.isLikeStatement(invocation))) return false;
     const { loopOfStretch, stretchOfStep } = this.rounds;
     const isTraining = loopOfStretch.some((loop) => loop !== null);
     if (invocation.nodes.length || this.hasAny(invocation, "node")) return false;

@@ -41,8 +41,10 @@ export interface Invocation {
   /** that it made itself, earlier ones first */
   nodes: string[];
   operations: number;
-  /** a statement that trains, or makes what a net reads, outside of any net */
+  /** a statement that trains, or makes what a net reads, outside of any net; or one that raised */
   isStatement: boolean;
+  /** nothing else of the statement that raised has a row */
+  hasRaised: boolean;
   /** it makes modules or optimizers */
   makesObjects: boolean;
   inputs: string[];
@@ -164,6 +166,7 @@ class InvocationTreeBuilder {
         if (fields.kind === "frame") this.enterFrame(uid, fields.caller ?? null, this.nameOfFrame(fields, step), step);
       this.placeOtherNodes(step);
       this.placeStatement(step);
+      if (step.i === this.opened.trace.outcome.error?.step) this.placeRaisingStatement(step);
     }
     for (const invocation of new Set(this.invocationByNode.values())) this.sortNodes(invocation);
     const invocationByFrame = new Map([...this.frames].map(([uid, { invocation }]) => [uid, invocation]));
@@ -182,6 +185,7 @@ class InvocationTreeBuilder {
       nodes: [],
       operations: 0,
       isStatement: false,
+      hasRaised: false,
       makesObjects: false,
       inputs: [],
       outputs: [],
@@ -358,12 +362,26 @@ class InvocationTreeBuilder {
         invocation.makesObjects = true;
     const isKnown = [...(this.touched.get(step.i) ?? [])].some(({ kind, nodes }) => kind !== "line" || nodes.length);
     if (owner.kind !== "function" || isKnown || !isStatementStep(step) || !this.statements.has(step.stmt ?? -1)) return;
+    // where a loop ends, its head gives the body nothing
+    if (loopHead(statementTree(this.opened.trace.program, step.stmt)) && !bindsTensor(this.opened, step)) return;
     if ((step.log ?? []).some((entry) => entry.kind === "event" && entry.event === "module_returned")) return;
     const invocation = this.leafOf(null, step);
     invocation.isStatement = true;
     invocation.makesObjects ||= makesObjects;
     invocation.ends = Math.max(invocation.ends, step.i);
     if (!step.visit) this.touch(invocation, step.i);
+  }
+
+  /** The statement at which the run ended, where nothing that it began has a place. */
+  placeRaisingStatement(step: Step) {
+    const hasRow = [...(this.touched.get(step.i) ?? [])].some(
+      ({ kind, isStatement, nodes, begins }) => isStatement || nodes.length || (kind === "module" && begins === step.i),
+    );
+    if (hasRow) return;
+    const invocation = this.leafOf(this.frames.get(step.frame ?? "")?.call, step);
+    invocation.isStatement = invocation.hasRaised = true;
+    invocation.ends = Math.max(invocation.ends, step.i);
+    this.touch(invocation, step.i);
   }
 
   /** Nodes that others of the invocation read come first. */

@@ -87,7 +87,8 @@ class NetRepetitions {
   endingAt(i: number): Repetition | null {
     const within = this.within(i);
     const ending = this.at(i).find(({ key }) => !within.has(key));
-    if (!ending) return null;
+    const statements = this.facts.opened.trace.program.statements ?? [];
+    if (!ending || !isLoop(statements, ending.callSite.invocations[0].stmt)) return ending ?? null;
     let before = i - 1;
     while (before >= 0 && !this.facts.touchedAt(before).length) before -= 1;
     return (before >= 0 && this.at(before).find(({ key }) => key === ending.key)) || ending;

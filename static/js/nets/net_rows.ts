@@ -98,7 +98,9 @@ export function netRowsOfWholeRun(facts: NetFacts, size: RowRoom, choices: Opene
 export function stepOfOpenRow(facts: NetFacts, i: number): number | null {
   for (let k = facts.anchors.length; k <= i; k++)
     facts.anchors[k] =
-      doesStepTouchTensors(facts, k) && touchedCallSites(facts, k).length ? k : (facts.anchors[k - 1] ?? null);
+      (doesStepTouchTensors(facts, k) || hasStepRaised(facts, k)) && touchedCallSites(facts, k).length
+        ? k
+        : (facts.anchors[k - 1] ?? null);
   return facts.anchors[i];
 }
 
@@ -112,6 +114,8 @@ function doesStepTouchTensors({ opened }: NetFacts, i: number): boolean {
     Object.values(set).some(({ grad, vars }) => grad !== undefined || Object.values(vars ?? {}).some(isTensor))
   );
 }
+
+const hasStepRaised = ({ opened }: NetFacts, i: number) => opened.trace.outcome.error?.step === i;
 
 /** The call site whose row is open at a step: the last that the anchor step is about. */
 export function openCallSiteOf(facts: NetFacts, i: number): CallSite | null {

@@ -132,7 +132,7 @@ class OpenRowReader {
     const isModule = invocation.kind === "module";
     const steps = invocation.isStatement ? this.writtenParameters() : [];
     if (steps.length) {
-      const told = [...this.told].filter(
+      const told = this.toldTensors().filter(
         (uid) => findEntity(facts.opened.state(this.i), uid, "tensor")?.type === "Parameter",
       );
       const written = [...new Set([...told, ...steps])];
@@ -142,11 +142,12 @@ class OpenRowReader {
         .sort((a, b) => updateMagnitude(b) - updateMagnitude(a));
       return { invocation, read: [...first, ...read], nodes, made: [] };
     }
-    const { reads, made } =
+    let { reads, made } =
       isModule && invocation.outputs.length
         ? { reads: invocation.inputs, made: invocation.outputs }
         : this.tensorsOf(invocation);
-    if (!reads.length && !made.length && !nodes.length) made.push(...this.lastBoundTensors());
+    if (invocation.hasRaised && !reads.length) reads = this.toldTensors();
+    else if (!reads.length && !made.length && !nodes.length) made = this.lastBoundTensors();
     const parameters = isModule ? this.parametersOf(invocation) : [];
     const isShown = (uid: string) => !parameters.includes(uid) && !made.includes(uid);
     return {
@@ -172,6 +173,11 @@ class OpenRowReader {
       tensorsByInvocation.set(invocation, known);
     }
     return known;
+  }
+
+  /** Of the tensors that a finding speaks of, those that are there. */
+  toldTensors(): string[] {
+    return [...this.told].filter((uid) => findEntity(this.facts.opened.state(this.i), uid, "tensor"));
   }
 
   /** The tensors to which a statement has given names last. */

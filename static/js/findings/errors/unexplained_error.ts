@@ -4,8 +4,9 @@ import { codeFact, declareErrorDiagnosis, phrase } from "../diagnosis.ts";
 import type { Diagnosis, Fact, Facts, Link, RunFacts } from "../diagnosis.ts";
 import { tupleText } from "../../trace/format.ts";
 import { failedCallOf, type FailedCall } from "./failed_call.ts";
+import { tensorAskedForOneValue } from "./asked_for_one_value.ts";
 import { findMentionedEntities } from "../statements/mentioned_entities.ts";
-import type { Operand } from "./operands.ts";
+import { operandOf, type Operand } from "./operands.ts";
 import { lastDimensionChange, propertyOrigin, type Property } from "./property_origin.ts";
 import { callArgument, callsIn, literalValue } from "../../syntax/expressions.ts";
 
@@ -30,6 +31,7 @@ const SUBJECTS: [Subject, RegExp][] = [
 /** Errors with an answer of their own. */
 const SPECIAL_ERRORS: [string, RegExp][] = [
   ["multi_target", /multi-target not supported/],
+  ["empty", /Boolean value of Tensor with no values|a Tensor with 0 elements cannot be converted/],
   [
     "ambiguous",
     /Boolean value of Tensor with more than one value|only one element tensors can be converted|a Tensor with \d+ elements cannot be converted/,
@@ -56,18 +58,26 @@ export function unexplainedError(facts: RunFacts): Diagnosis | null {
   const raisedAt = facts.steps[failedCall.step >= 0 ? failedCall.step : error.step];
   const isAssertion =
     error.type === "AssertionError" && facts.trace.program.statements?.[raisedAt?.stmt ?? -1]?.kind === "Assert";
-  const call = isAssertion || ERRORS_WITHOUT_TENSORS.test(error.type) ? { ...failedCall, operands: [] } : failedCall;
+  const special = isAssertion ? "assertion" : SPECIAL_ERRORS.find(([, pattern]) => pattern.test(error.message))?.[0];
+  const place = facts.place(failedCall.step >= 0 ? failedCall.step : error.step);
+  const isOneAsked = special === "empty" || special === "ambiguous";
+  const [refused] = facts.failedOperation && failedCall.operands.length === 1 ? failedCall.operands : [];
+  const asked = isOneAsked ? (refused ?? tensorAskedForOneValue(facts, place.step)) : null;
+  const call = { ...failedCall };
+  if (isAssertion || ERRORS_WITHOUT_TENSORS.test(error.type)) call.operands = [];
+  else if (asked) call.operands = operandOf(facts, asked.uid, place.step, () => asked.name);
+  else if (special === "dim_range") call.operands = operandsWithTooFewDimensions(failedCall, error.message);
   const message = firstSentenceOf(error.message);
   const subject = call.operands.length ? subjectOf(facts, call) : "any";
-  const special = isAssertion ? "assertion" : SPECIAL_ERRORS.find(([, pattern]) => pattern.test(error.message))?.[0];
-  const place = facts.place(call.step >= 0 ? call.step : error.step);
+  const unknown = phrase("finding.unexplained_error.asked");
   const findingFacts: Facts = {
     type: error.type,
     message,
     says: message ? phrase("finding.unexplained_error.says", { message }) : "",
     op: call.op,
-    operands: call.operands.map(({ name }) => name),
-    n: call.operands.length,
+    operands: call.operands.length ? call.operands.map(({ name }) => name) : unknown,
+    n: Math.max(1, call.operands.length),
+    asked: asked?.name ?? unknown,
     elsewhere: unsteppedLineFact(facts),
     unstepped_module: facts.error?.place?.module ?? "",
     unseen: skippedIterationFact(facts),
@@ -85,6 +95,12 @@ export function unexplainedError(facts: RunFacts): Diagnosis | null {
     names: [...call.operands.map(({ name }) => name)],
     facts: findingFacts,
   };
+}
+
+/** A message says from which to which number the dimensions of its tensor go; those of a scalar as of one dimension. */
+function operandsWithTooFewDimensions({ operands }: FailedCall, message: string): Operand[] {
+  const [, count] = /range of \[-(\d+), /.exec(message) ?? [];
+  return count ? operands.filter(({ shape }) => Math.max(1, shape.length) === Number(count)) : operands;
 }
 
 function subjectOf(facts: RunFacts, { operands, step, op }: FailedCall): Subject {

@@ -25,14 +25,15 @@ interface OperationExpression {
  */
 export function operationExpression(program: Program, ops: Op[], own: number): OperationExpression | null {
   const op = ops[own];
-  const node = nodeOf(program, op);
+  const node = expressionOfOperation(program, op);
   const text = node && onOneLine(node.text);
   const line = program.statements?.[op.expression?.[0] ?? -1]?.line;
   if (!text || !line || text.length > MAX_CHARACTERS) return null;
   return { text, line, isValue: makesValue(program, ops, own, node) };
 }
 
-function nodeOf(program: Program, { expression }: Op): SyntaxNode | null {
+/** The node of the statement's syntax that called an operation; null where the recorder did not see it. */
+export function expressionOfOperation(program: Program, { expression }: Pick<Op, "expression">): SyntaxNode | null {
   const [stmt, number] = expression ?? [];
   const tree = statementTree(program, stmt);
   return tree && number ? ([...walk(tree)][number] ?? null) : null;
@@ -57,7 +58,9 @@ function makesValue(program: Program, ops: Op[], own: number, node: SyntaxNode):
   if (op.direct && !isOfSame(ops[own - 1]) && !isOfSame(ops[own + 1]) && givesTensor(node)) return true;
   const around = node.field === "value" && node.parent?.field === "func" ? node.parent.parent : node.parent;
   const takes = (other: Op) => other.inputs.some((uid) => op.outputs.includes(uid));
-  return ops.slice(own + 1).some((other) => other.direct && takes(other) && nodeOf(program, other) === around);
+  return ops
+    .slice(own + 1)
+    .some((other) => other.direct && takes(other) && expressionOfOperation(program, other) === around);
 }
 
 /** Python's own functions, and those of other packages, may give something else than what they compute. */
