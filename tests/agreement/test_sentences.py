@@ -128,6 +128,25 @@ y = Double.apply(x)
         "tooltip.node_applied_now",
         "The call that made it ends at this step.",
     ),
+    "an optimizer of the program's that gives its parameters other memory": (
+        """\
+import torch
+class Descent(torch.optim.Optimizer):
+    def __init__(self, parameters, lr):
+        super().__init__(parameters, {"lr": lr})
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                p.data = p.data - group["lr"] * p.grad
+net = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+opt = Descent(net.parameters(), 0.1)
+net(torch.ones(2, 4)).sum().backward()
+opt.step()
+""",
+        "stepped_all",
+        "opt.step() moved all 4 parameters.",
+    ),
     "a layer that is repeated beside another": (
         """\
 import torch
