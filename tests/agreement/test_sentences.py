@@ -111,6 +111,91 @@ def test_all_that_is_said_of_a_program_is_true(trace: dict[str, Any]) -> None:
 
 
 TRUE: dict[str, tuple[str, str, str]] = {
+    "a node of a Function whose forward is recorded": (
+        """\
+import torch
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = x * 2
+        return y
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+x = torch.ones(2, requires_grad=True)
+y = Double.apply(x)
+""",
+        "tooltip.node_applied_now",
+        "The call that made it ends at this step.",
+    ),
+    "an optimizer of the program's that gives its parameters other memory": (
+        """\
+import torch
+class Descent(torch.optim.Optimizer):
+    def __init__(self, parameters, lr):
+        super().__init__(parameters, {"lr": lr})
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                p.data = p.data - group["lr"] * p.grad
+net = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+opt = Descent(net.parameters(), 0.1)
+net(torch.ones(2, 4)).sum().backward()
+opt.step()
+""",
+        "stepped_all",
+        "opt.step() moved all 4 parameters.",
+    ),
+    "a layer that is repeated beside another": (
+        """\
+import torch
+from torch import nn
+net = nn.Sequential(*[nn.Linear(2, 2)] * 3, nn.Linear(2, 1))
+net(torch.ones(1, 2)).sum().backward()
+""",
+        "finding.layer_repeated.why",
+        "The places share 2 parameters, and their gradients add up. `0`, `1`, `2` are one module.",
+    ),
+    "a net that is loaded after another was trained": (
+        """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+def made():
+    first, inner, last = nn.Linear(2, 300), nn.Linear(300, 300), nn.Linear(300, 1)
+    return nn.Sequential(first, nn.Tanh(), inner, nn.Tanh(), last, nn.Tanh())
+net = made()
+opt = torch.optim.SGD(net.parameters(), lr=0.5)
+for _ in range(3):
+    opt.zero_grad()
+    net(torch.ones(3, 2)).sum().backward()
+    opt.step()
+other = made()
+other.load_state_dict(net.state_dict())
+with torch.no_grad():
+    other(torch.ones(3, 2))
+""",
+        "cell.end",
+        "other: end 19.3",
+    ),
+    "a rate that is zero in the rounds that are recorded": (
+        """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(2, 6), nn.Tanh(), nn.Linear(6, 6), nn.Tanh(), nn.Linear(6, 6), nn.Tanh(), nn.Linear(6, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+schedule = torch.optim.lr_scheduler.LambdaLR(opt, lambda k: float(k in (137, 283)))
+for _ in range(400):
+    opt.zero_grad()
+    net(torch.ones(3, 2)).pow(2).mean().backward()
+    opt.step()
+    schedule.step()
+""",
+        "whole_all_learn",
+        "all 8 parameters learn.",
+    ),
     "batches that workers load ahead": (
         """\
 import torch

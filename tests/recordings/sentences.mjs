@@ -114,7 +114,7 @@ function cells(facts, step) {
     if (parameters) {
       const { start, end, gradients, learning, uids } = parameters;
       const last = gradients.at(-1);
-      said.push({ key: "cell.learns", value: learning, isWhole, parameters: uids.map(thing), text: `${learning} of ${uids.length} learn` });
+      said.push({ key: "cell.learns", value: learning, isWhole, parameters: uids.map(thing), text: NET.say(isWhole || learning === uids.length ? "whole_learn" : "whole_learn_seen", { k: learning, n: uids.length }) });
       for (const [key, norm] of Object.entries({ start, end, gradient: last }))
         if (typeof norm === "number" && !Number.isNaN(norm))
           said.push({ key: `cell.${key}`, value: normText(norm), parameters: uids.map(thing), text: `${key} ${normText(norm)}` });

@@ -74,11 +74,23 @@ function parametersMoved(context: CaptionContext, parameters: string[]): string[
   const { opened, index, entities, written } = context;
   const storageOf = (uid: string) => findEntity(entities, uid, "tensor")?.storage;
   const { steps } = opened.trace;
-  const log = steps.slice(stepBeforeStatement(steps, index) + 1, index + 1).flatMap((step) => step.log);
+  const begins = stepBeforeStatement(steps, index);
+  const log = steps.slice(begins + 1, index + 1).flatMap((step) => step.log);
   const events = log.flatMap((entry) => (entry.kind === "event" && entry.event === "written" ? [entry] : []));
   if (events.some(({ changed, storage }) => changed === null && parameters.some((uid) => storageOf(uid) === storage)))
     return null;
+  // `p.data = …` writes nothing: the parameter reads other memory
+  const facts = new RunFacts(opened);
+  const storageBefore = (uid: string) => findEntity(opened.state(begins), uid, "tensor")?.storage;
+  const numbers = new Map(
+    parameters
+      .filter((uid) => storageBefore(uid) && storageBefore(uid) !== storageOf(uid))
+      .map((uid) => [uid, [begins, index].map((at) => facts.numbersOf(uid, at))] as const),
+  );
+  if ([...numbers.values()].some((pair) => pair.some((each) => !each))) return null;
   return parameters.filter((uid) => {
+    const [old, now] = numbers.get(uid) ?? [];
+    if (old && now) return old.some((element, k) => !Object.is(element, now[k]));
     const storage = storageOf(uid);
     if (!events.some((event) => event.storage === storage && event.changed)) return false;
     const isAlone = parameters.filter((other) => storageOf(other) === storage).length === 1;

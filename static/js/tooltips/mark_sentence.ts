@@ -252,7 +252,8 @@ class MarkDescriber {
     if (trace.steps[this.step]?.visit?.node === uid) said.push("node_run_now");
     else if (node?.released) said.push("node_released");
     else if (index.visitStepsByNode.get(uid)?.some((step) => step < this.step)) said.push("node_run");
-    else if (node?.born === this.step) said.push("node_made_now");
+    // torch makes that of a Function when its `apply` begins, which may be many steps before
+    else if (node?.born === this.step) said.push(node.custom ? "node_applied_now" : "node_made_now");
     const isStale = Object.values(node?.saved ?? {}).some(({ state }) => BROKEN_SLOT_STATES.has(state));
     if (isStale && !node?.released) said.push("node_stale");
     return said.map((key) => this.say(key));

@@ -30,7 +30,8 @@ class Moment:
     passed_nodes: nodes of a backward
     visits: by frame, how many nodes backward has run since the frame's last statement
     came: by leaf, how many gradients have come; at_first: its bytes when the first one came
-    arrivals: how many have come to leaves; broken_arrivals: with NaN or inf; leaves_met: to how many leaves; met: those
+    arrivals: how many have come to leaves; broken_arrivals: with NaN or inf; leaves_met: to which leaves, also
+        those that are gone; met: by id
     lines: of the program; places: of its statements; has_generators: a function of it yields
     visited: the node that backward has just run
     arrived: by frame, the leaves to which a backward brought gradients since the frame's last statement, and whether
@@ -52,7 +53,7 @@ class Moment:
     at_first: dict[int, bytes] = field(default_factory=dict)
     arrivals: int = 0
     broken_arrivals: int = 0
-    leaves_met: int = 0
+    leaves_met: list[Any] = field(default_factory=list)
     met: dict[int, Any] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
     places: list[Place] = field(default_factory=list)
@@ -101,6 +102,13 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
         """Whether its memory was not there before the step, or no other tensor that lives reads it."""
         is_new = moment.seen.moment_of_storage(thing, moment.step) == moment.step
         return is_new or not any(each is not thing and shares_storage(each, thing) for each in moment.seen.tensors())
+
+    def has_new_result(node: Any) -> bool:
+        """Whether a node made a tensor that was not there before the step."""
+        results = [each for each in moment.seen.tensors() if each.grad_fn is language.node_of(node)]
+        if not results:
+            raise Undecided("its results are gone")
+        return any(map(is_new, results))
 
     def is_named(thing: Any) -> bool:
         """Whether a variable of a running function is bound to it."""
@@ -222,7 +230,8 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
         """What a name leads to that may be said with its function: `x in forward()`, `x of the module`."""
         name, _, call = str(text).removesuffix(" of the module").partition(" in ")
         scope = call or ("module" if str(text) != name else None)
-        frame = moment.frames.scoped(scope, reader)
+        root = re.split(r"[.\[]", name)[0]
+        frame = moment.frames.scoped(scope, reader, lambda each: root in variables(each))
         return live_object(name, partial(moment.frames.variable, frame))
 
     def leads(name: str) -> bool:
@@ -294,7 +303,7 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
 
     def leaves_met() -> int:
         """To how many leaves gradients have come."""
-        return moment.leaves_met
+        return len(moment.leaves_met)
 
     def arrivals() -> int:
         """How many gradients have come to leaves."""
@@ -307,6 +316,11 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
     def held_without_gradient() -> int:
         """How many parameters of optimizers that stepped never got one."""
         return len(moment.calls.held() - set(moment.met))
+
+    def ever_held_without_gradient() -> int:
+        """The same of all that an optimizer was given, also one that never stepped or is gone."""
+        met = set(map(id, moment.leaves_met))
+        return len([each for each in moment.calls.ever_held if id(each) not in met])
 
     def has_moved(thing: Any) -> bool:
         """Whether a leaf has other bytes than when the first gradient came to it."""
@@ -326,6 +340,7 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
         is_bound,
         is_new,
         has_own_memory,
+        has_new_result,
         is_named,
         has_one_name,
         printed,
@@ -364,6 +379,7 @@ def functions_of(moment: Moment, reader: FrameType) -> dict[str, Any]:
         arrivals,
         broken_arrivals,
         held_without_gradient,
+        ever_held_without_gradient,
         has_moved,
     )
 

@@ -364,6 +364,12 @@ def number_of(node: Any) -> int:
 
 
 @said
+def is_of_a_function(node: Any) -> bool:
+    """Whether a node is that of a `torch.autograd.Function`."""
+    return isinstance(node_of(node), torch.autograd.function.BackwardCFunction)
+
+
+@said
 def next_number() -> int:
     """The place of the node that is made next."""
     return int(torch.autograd._get_sequence_nr())  # type: ignore[attr-defined]

@@ -43,6 +43,7 @@ class Calls:
         them; values: itself then, where it is small
     stepping: the optimizers that stepped since the last statement of the function that called them
     times: by module, how often it was called at all
+    ever_held: the parameters that optimizers were given, also those that never stepped or are gone
     steps: by optimizer and the line that calls it, how often it stepped after nodes were made
     """
 
@@ -61,6 +62,7 @@ class Calls:
         self.stepping: set[int] = set()
         self.optimizers: dict[int, weakref.ref[Optimizer]] = {}
         self.losses: dict[int, list[float]] = {}
+        self.ever_held: list[weakref.ref[torch.Tensor]] = []
         self._begun: list[tuple[int, int]] = []
         self.before: dict[int, bytes] = {}
         self.moved_last: dict[int, bool] = {}
@@ -104,6 +106,10 @@ class Calls:
                 self.see(thing)
                 if id(thing) not in self.norms:
                     self.norms[id(thing)] = norm(thing)
+
+    def hold(self, parameters: list[torch.Tensor]) -> None:
+        known = set(map(id, self.ever_held))
+        self.ever_held += [each for each in map(weakref.ref, parameters) if id(each) not in known]
 
     def begin_step(self, optimizer: Optimizer, *_: Any) -> None:
         self.see_all()
@@ -201,7 +207,11 @@ def digest(parameter: torch.Tensor) -> bytes:
 def watching() -> Iterator[Calls]:
     """Within it, calls and steps are noted."""
     calls = Calls()
-    original = torch.nn.Module.__call__
+    original, add_group = torch.nn.Module.__call__, Optimizer.add_param_group
+
+    def add(optimizer: Optimizer, group: dict[str, Any]) -> None:
+        add_group(optimizer, group)
+        calls.hold(optimizer.param_groups[-1]["params"])
 
     def call(module: torch.nn.Module, *arguments: Any, **options: Any) -> Any:
         calls.begin(module)
@@ -217,9 +227,11 @@ def watching() -> Iterator[Calls]:
         register_optimizer_step_post_hook(calls.end_step),
     ]
     setattr(torch.nn.Module, "__call__", call)  # noqa: B010
+    setattr(Optimizer, "add_param_group", add)  # noqa: B010
     try:
         yield calls
     finally:
         setattr(torch.nn.Module, "__call__", original)  # noqa: B010
+        setattr(Optimizer, "add_param_group", add_group)  # noqa: B010
         for handle in handles:
             handle.remove()

@@ -218,6 +218,15 @@ def parameters_of(thing: Any) -> list[torch.Tensor]:
 
 
 @said
+def standing_at(thing: Any, names: Iterable[Any]) -> list[Any]:
+    """What stands at places of a module, by attributes or numbers, or of a list."""
+    thing = live(thing)
+    if isinstance(thing, list | tuple):
+        return [thing[int(name)] for name in names]
+    return [getattr(thing, str(name)) for name in names]
+
+
+@said
 def is_among(tensor: Any, tensors: Iterable[Any]) -> bool:
     """Whether a tensor, or each parameter of a module, is one of these."""
     known = {id(each) for each in tensors}

@@ -48,6 +48,9 @@ ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}")
 UNWRITTEN = re.compile(r"\b(empty|empty_like|empty_strided|new_empty|new|resize_)\(|Tensor\(\s*(\d|[\w.]+\s*,)")
 """What makes tensors of memory that nobody has written: how many of its numbers change differs from run to run."""
 
+OF_THE_END = ("cell.", "whole_", "finding.looked_for.")
+"""How the keys begin of what is said of the whole run."""
+
 UNREACHED = ("unchecked", "")
 
 
@@ -124,6 +127,7 @@ class PlainCheck:
         self.busy = False
         self.visit: Visit | None = None
         self.last_error: int | None = None
+        self.goes_on = False
 
     def run(self) -> list[Verdict]:
         namespace = prepare_main(self.source)
@@ -143,13 +147,15 @@ class PlainCheck:
             try:
                 exec(self.code, namespace)
             except Over:
-                pass
+                self.goes_on = True
             except BaseException as error:
                 self.on_end(error)
         return [self.reasoned(number) for number in range(len(self.sentences))]
 
     def reasoned(self, number: int) -> Verdict:
-        """The verdict on a sentence, with the reason where its step was not reached."""
+        """The verdict on a sentence, with the reason where its step, or the end that it is of, was not reached."""
+        if self.goes_on and self.sentences[number]["key"].startswith(OF_THE_END):
+            return "unchecked", "the run goes on after the last step that was recorded"
         if self.verdicts[number] != UNREACHED:
             return self.verdicts[number]
         if self.order.lost:
@@ -273,7 +279,7 @@ class PlainCheck:
         known = self.moment.met.get(id(leaf))
         if known is None or known() is not leaf:
             self.moment.met[id(leaf)] = weakref.ref(leaf)
-            self.moment.leaves_met += 1
+            self.moment.leaves_met.append(self.moment.met[id(leaf)])
         if id(leaf) not in self.moment.came:
             with contextlib.suppress(Undecided):
                 self.moment.at_first[id(leaf)] = language.content(leaf)

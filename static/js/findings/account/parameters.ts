@@ -21,12 +21,12 @@ import type { OpenTrace } from "../../trace/state.ts";
  * never_learns: an optimizer holds it, and no backward of the complete run gave it a gradient;
  * never_moved: it had a gradient, no optimizer holds it, and nothing changed it in the complete run;
  * in_no_optimizer: the same, as far as was recorded;
- * not_updated: an optimizer holds it, a gradient came, and no recorded step changed its numbers;
+ * not_updated: an optimizer holds it, a gradient came, and no step changed its numbers;
  * unused: no optimizer holds it, and no gradient came, as far as was recorded;
  * no_gradient_seen: an optimizer holds it, and no gradient came, as far as was recorded;
- * unknown: the trace does not tell which optimizer holds it;
+ * unknown: the trace does not tell which optimizer holds it, or whether a step that was not recorded changed it;
  * changed: no optimizer changed its numbers, and the program did since the first backward;
- * updated: a recorded step of an optimizer changed its numbers;
+ * updated: a step of an optimizer changed its numbers;
  * frozen: it requires no gradient, and nothing changed it.
  */
 const PARAMETER_FATES = [
@@ -302,13 +302,24 @@ export class ParameterTable {
     const gradients = facts.history.fieldChanges(uid, "grad").filter(({ value }) => value);
     const arrivals = facts.gradientsTo(uid);
     const hasGradient = gradients.length + arrivals.length > 0;
-    if (isHeld && hasGradient) return "not_updated";
+    if (isHeld && hasGradient) return this.fateWithoutUpdates(uid);
     const hasBackward = facts.backwardCalls.some(({ api }) => api === "backward");
     if (isHeld && this.isChangedSince(uid, this.trainingBegins)) return "changed";
     if (isHeld) return this.isWhole && hasBackward ? "never_learns" : "no_gradient_seen";
     if (!this.areHoldersKnown) return "unknown";
     if (!hasGradient) return "unused";
     return this.isWhole ? "never_moved" : "in_no_optimizer";
+  }
+
+  /** Of one with a gradient that no recorded step changed: a round that was not recorded may have moved it. */
+  fateWithoutUpdates(uid: string): ParameterFate {
+    if (this.isWhole) return "not_updated";
+    const { rows = [], rounds = [], count = 0 } = this.opened.trace.rounds ?? {};
+    const place = rows.findIndex(({ tensors }) => tensors.length === 1 && tensors[0] === uid);
+    const moved = rounds.map((round) => cellAsNumber(round.moved?.[place] ?? Number.NaN));
+    if (moved.some((norm) => norm > 0)) return "updated";
+    const isKnown = this.facts.ranToItsEnd && rounds.length === count && moved.every((norm) => norm === 0);
+    return isKnown ? "not_updated" : "unknown";
   }
 
   get areHoldersKnown() {

@@ -1,6 +1,6 @@
 /** The numbers that a tensor held at a step, or how far they reach where the trace does not list them. */
 
-import { findEntity, type Cell } from "../../trace/entities.ts";
+import { findEntity, findHandle, type Cell } from "../../trace/entities.ts";
 import { unqualifiedDtype } from "../../trace/reads.ts";
 import { cellAsNumber, cellsOfRow, cellsReadBy } from "./cell_values.ts";
 import type { RecordedRun } from "./recorded_run.ts";
@@ -13,7 +13,8 @@ export function cellsOfTensor(facts: RecordedRun, uid: string, step: number): Ce
   const handle = facts.handle(uid, step);
   if (!handle) return null;
   const currentCells = cellsReadBy(facts.stateAt(step), handle);
-  if (currentCells) return currentCells;
+  // of what is there the trace may list no numbers any more
+  if (currentCells || findHandle(facts.stateAt(step), uid)) return currentCells;
   const made = facts.steps[step].set[handle.storage ?? ""]?.cells?.[unqualifiedDtype(handle.dtype ?? "")];
   if (made) return cellsOfRow(made, handle);
   return step > 0 ? cellsReadBy(facts.stateAt(step - 1), handle) : null;

@@ -39,17 +39,18 @@ function signOf(parameters: ParameterRunSummary, x: number, y: number) {
   return `M${x + 1} ${y}a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0`;
 }
 
-/** `4 of 4 learn`, `never learns`, `2 of 4 learn, 2 frozen`. */
+/** `4 of 4 learn`, `never learns`, `2 of 4 learn, 2 frozen`, `2 of 4 seen to learn`. */
 function verdictText(
-  { learning, uids, worst, worstCount }: ParameterRunSummary,
+  { learning, uids, isWhole, worst, worstCount }: ParameterRunSummary,
   isShort: boolean,
   say: Translate,
 ): string {
   const n = uids.length;
   if (learning === n) return isShort || n === 1 ? say("whole_learns") : say("whole_learn", { k: n, n });
-  if (learning && isShort) return say("whole_learn", { k: learning, n });
+  const learn = say(isWhole ? "whole_learn" : "whole_learn_seen", { k: learning, n });
+  if (learning && isShort) return learn;
   const word = say(`whole_is_${worst}`);
   if (worstCount === n) return word;
   const rest = say("whole_count", { n: worstCount, word });
-  return learning ? say("whole_learn_but", { k: learning, n, rest }) : rest;
+  return learning ? say("whole_learn_but", { learn, rest }) : rest;
 }

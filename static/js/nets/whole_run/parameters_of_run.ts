@@ -14,6 +14,8 @@ import { weakMemoize } from "../../trace/weak_memoize.ts";
 export interface ParameterRunSummary {
   uids: string[];
   learning: number;
+  /** whether nothing was left out of the trace; else others may have learned there */
+  isWhole: boolean;
   /** the worst, and how many have it */
   worst: LearningState;
   worstCount: number;
@@ -82,6 +84,7 @@ class ParameterRunSummaries {
     return {
       uids: own,
       learning: moments.filter(({ learns }) => learns === "updated").length,
+      isWhole: this.account.table.isWhole,
       worst: worst.learns,
       worstCount: moments.filter(({ learns }) => learns === worst.learns).length,
       tone: maxSeverity(moments.filter(({ learns }) => learns !== "updated").map(({ uid }) => ofTensor.get(uid))),
@@ -158,7 +161,7 @@ class ParameterRunSummaries {
     const before = Math.max(birth, begins);
     const isFirst =
       first === undefined
-        ? table.isWhole || birth <= begins // else it may have been trained before it was seen
+        ? birth <= begins // else it may have been trained before it was seen, or was loaded after a training
         : !this.opened.trace.rounds?.count || (this.roundOfStep(first) ?? 0) === 0;
     return isFirst ? normAsNumber(table.normAt(uid, before)) : Number.NaN;
   }
