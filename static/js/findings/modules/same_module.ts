@@ -204,9 +204,9 @@ function isLoadedLater(facts: RunFacts, root: string, step: number) {
 /** Whether a statement reads what a name leads to, and does not only give it another meaning. */
 function isReadAt(facts: RunFacts, step: number, root: string, name: string) {
   const tree = facts.syntax(step);
-  const [attribute] = /^\w+\.\w+/u.exec(name) ?? [];
+  const [, attribute] = /^\w+\.(\w+)/u.exec(name) ?? [];
   if (attribute)
-    return nodesOfKind(tree, "Attribute").some((node) => pathText(node) === attribute && node.field !== "targets");
+    return nodesOfKind(tree, "Attribute").some(({ value, field }) => value === attribute && field !== "targets");
   const reads = (tree && nameUses(tree).read.get(root)) ?? [];
   const written = tree && reads.length ? assignedTargets(tree, name).map((target) => pathSteps(target)?.root) : [];
   return reads.some((node) => !written.includes(node));

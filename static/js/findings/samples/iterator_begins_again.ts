@@ -1,4 +1,4 @@
-/** `next(iter(loader))` in a loop: a new iterator begins with the first batch, so that this is all that is trained on. */
+/** `next(iter(loader))` in a loop: each new iterator begins with the first batch, which is all that is trained on. */
 
 import { diagnosis, type RunFacts } from "../diagnosis.ts";
 import { groupBy } from "../../trace/multimap.ts";
