@@ -800,7 +800,8 @@ OWN_PROGRAMS: dict[str, tuple[str, Edits]] = {
         (("lr=0.4", "lr=0.01"),),
     ),
     "unexplained_error.scores": (
-        "judge, x, y = nn.Linear(3, 1), torch.randn(6, 3), torch.ones(6, 1)\nnn.BCELoss()(5 * judge(x), y).backward()\n",
+        "judge, x, y = nn.Linear(3, 1), torch.randn(6, 3), torch.ones(6, 1)\n"
+        "nn.BCELoss()(5 * judge(x), y).backward()\n",
         (("nn.BCELoss()", "nn.BCEWithLogitsLoss()"),),
     ),
     "unexplained_error.targets": (
