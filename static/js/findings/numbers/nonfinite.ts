@@ -23,6 +23,8 @@ interface NonfiniteOrigin {
   storage: string;
 }
 
+/** As many updates have to throw a parameter further, where all is finite still. */
+const MIN_FINITE_UPDATES = 5;
 /** So many sizes of a parameter that runs away are said. */
 const MAX_LISTED_VALUES = 5;
 
@@ -46,7 +48,8 @@ function firstNonfiniteValue(facts: RunFacts): Diagnosis[] {
     firstInForward && (!firstInVisits || firstInForward.step <= firstInVisits.step) ? firstInForward : firstInVisits;
   if (!earliest) {
     const divergence = divergingParameterBefore(facts, facts.steps.length);
-    return [...diagnoseHalfOverflow(facts), ...(divergence ? [divergenceDiagnosis(facts, divergence)] : [])];
+    const isLong = divergence && divergence.steps.length >= MIN_FINITE_UPDATES;
+    return [...diagnoseHalfOverflow(facts), ...(isLong ? [divergenceDiagnosis(facts, divergence)] : [])];
   }
   // a scaler looks for infinities itself, leaves the step out and lowers its scale
   if (gradScalerByBackward(facts).has(facts.steps[earliest.step].visit?.backward ?? "")) return [];

@@ -1,6 +1,6 @@
 /** Memory of `torch.empty` and its like that an operation reads before anything has written to it. */
 
-import { diagnosis, operationName } from "../diagnosis.ts";
+import { diagnosis, operationName, type Operation } from "../diagnosis.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -10,7 +10,7 @@ export const FINDINGS = [
     once: ({ tensor, step }, facts) => facts.storageOf(tensor, step),
     say: (facts, { tensor, step }) => {
       const made = facts.birthStep(facts.storageOf(tensor, step));
-      const maker = made < 0 ? null : facts.opsAt(made).find(({ name }) => /^(?:new_)?empty/.test(operationName(name)));
+      const maker = made < 0 ? null : facts.opsAt(made).find(isAllocationOfProgram);
       if (!maker || facts.isInsideBackward(step)) return null;
       return {
         cause: made,
@@ -23,3 +23,8 @@ export const FINDINGS = [
     },
   }),
 ];
+
+/** A function of torch that reserves memory for itself knows what it does. */
+function isAllocationOfProgram({ name, direct }: Operation) {
+  return direct && /^(?:new_)?empty/.test(operationName(name));
+}
