@@ -58,7 +58,8 @@ export function parametersMissedByOptimizer(facts: RunFacts, miss: MisdirectedOp
   const [uid] = miss.trained;
   const ownerUid = facts.index.moduleOfTensor.get(uid) ?? uid;
   const creationStep = Math.max(facts.birthStep(uid), facts.birthStep(ownerUid));
-  const causeStep = creationStep > miss.made ? firstNamingStep(facts, ownerUid, creationStep) : miss.made;
+  const whole = outermostModuleWithout(facts, uid, miss.held);
+  const causeStep = creationStep > miss.made ? firstNamingStep(facts, whole, creationStep) : miss.made;
   const x = facts.nameFact(uid, miss.grad);
   const held = facts.nameFact(outermostModuleWithout(facts, miss.held[0], miss.trained), miss.step);
   const isMadeLater = creationStep > miss.made;
