@@ -10,8 +10,8 @@ import { divergingParameterBefore, type DivergingParameter } from "./divergence.
 import { diagnoseHalfOverflow } from "./half_overflow.ts";
 import { cellsReadBy, isNanCell, isNonfiniteCell, cellAsNumber, numbersText } from "../facts/cell_values.ts";
 import { gradScalerByBackward } from "../account/scaled_losses.ts";
+import { numel } from "../../trace/reads.ts";
 import type { Cell } from "../../trace/entities.ts";
-import { unqualifiedDtype } from "../../trace/reads.ts";
 import type { Delta, Visit } from "../../trace/wire.ts";
 
 export const FINDINGS = [
@@ -37,6 +37,10 @@ const ANOMALY_ERROR = /returned nan values in its/;
 /** Operations that only carry numbers on, or take them as the program gives them. */
 const CARRIED_OR_GIVEN_VALUES =
   /^(empty|full|tensor|lift|to|_to_copy|copy_|fill_|masked_fill|masked_fill_|scalar_tensor|zeros|ones|new_|arange|clone|detach|view|item|_?index_put|index_fill|index_copy|scatter|slice|select|as_strided|expand|reshape|squeeze|unsqueeze|transpose|permute|where|cat|stack)/;
+
+/** Operations that give NaN for some finite numbers; the others only where a NaN or an infinity comes in. */
+const MAKES_NAN =
+  /^(?:log\w*|_?log_softmax|_?softmax|r?sqrt|div_?|true_divide|pow_?|a(?:cos|sin)|a(?:tan|cos)h|lgamma|digamma|fmod|remainder|std\w*|var\w*|\w*norm|cdist|renorm|linalg_\w+|_linalg_\w+|cholesky\w*|inverse|\w*loss|binary_cross_entropy\w*|scaled_dot_product_attention)$/;
 
 /** Operations that give new memory as it is, and views of it. */
 const UNINITIALIZED = /^(?:new_)?empty|^(?:detach|alias|view|expand|permute|transpose|t)$/;
@@ -235,7 +239,8 @@ function nanOperationDiagnosis(facts: RunFacts, { step, storage }: NonfiniteOrig
   const output = nanOperation.outputs[0];
   const gotNan = nanOperation.inputs.some((uid) => uid !== output && facts.cellsOf(uid, step)?.some(isNanCell));
   const isGiven = !nanOperation.inputs.length || gotNan || CARRIED_OR_GIVEN_VALUES.test(name);
-  const isSeen = nanOperation.inputs.every((uid) => uid === output || isKnownFinite(facts, uid, step));
+  const isSeen =
+    MAKES_NAN.test(name) || nanOperation.inputs.every((uid) => uid === output || !isUnlisted(facts, uid, step));
   const x = facts.nameFact(output, step);
   const operands = nanOperation.inputs.filter((uid) => uid !== output);
   const requiresGrad =
@@ -284,12 +289,9 @@ function nanOperationDiagnosis(facts: RunFacts, { step, storage }: NonfiniteOrig
   };
 }
 
-/** Whether the trace tells whether a tensor held a NaN: of a large one it has the mean of all its memory. */
-function isKnownFinite(facts: RunFacts, uid: string, step: number): boolean {
-  if (facts.cellsOf(uid, step)) return true;
-  const { storage, dtype = "" } = facts.handle(uid, step) ?? {};
-  const summary = facts.storage(storage, step)?.summary?.[unqualifiedDtype(dtype ?? "")];
-  return Number.isFinite(cellAsNumber(summary?.mean as Cell | null | undefined));
+/** Whether a tensor has elements that the trace does not list. */
+function isUnlisted(facts: RunFacts, uid: string, step: number): boolean {
+  return !facts.cellsOf(uid, step) && numel(facts.handle(uid, step)?.shape) !== 0;
 }
 
 /** The first operation of a statement that gave a NaN: where an operand is NaN already, the one of the same step
@@ -298,7 +300,10 @@ function firstNanOperation(facts: RunFacts, op: Operation | undefined, step: num
   let earliest = op;
   for (let k = 0; earliest && k < MAX_OPERATIONS_BACK; k++) {
     const output = earliest.outputs[0];
-    const nanInput = earliest.inputs.find((uid) => uid !== output && facts.cellsOf(uid, step)?.some(isNanCell));
+    const others = earliest.inputs.filter((uid) => uid !== output);
+    const listed = others.find((uid) => facts.cellsOf(uid, step)?.some(isNanCell));
+    const isMaker = MAKES_NAN.test(operationName(earliest.name));
+    const nanInput = listed ?? (isMaker ? undefined : others.find((uid) => isUnlisted(facts, uid, step)));
     const producer = facts.producingOperation(nanInput);
     if (!producer || producer.step !== step || producer === earliest) return earliest;
     earliest = producer;
