@@ -79,7 +79,7 @@ WITHOUT_FIX: dict[str, set[str]] = {
                   "kl_of_zero",
                   "learning_rate_too_large", "lr", "mean_of_an_empty_mask", "mean_of_no_positives", "nan_to_num_hides",
                   "softplus_by_hand", "squares_too_large_for_half", "std_of_one_element",
-                  "steps_that_run_away", "missing_labels_masked_after_the_loss"},
+                  "steps_that_run_away", "missing_labels_masked_after_the_loss", "text_of_padding_alone"},
     "parameter_detached": {"copy_adapted_in_each_round", "tied_by_clone"},
     "result_unused": {"auxiliary_loss_thrown_away", "dropout_that_is_overwritten", "gradients_returned_to_nobody",
                       "mask_given_for_nothing", "no_grad_on_its_own_line", "padding_mask_never_applied",
