@@ -51,6 +51,10 @@ for step in range(60):
     w[0] = step
     w[1] = 1
 print(w)
+order, places = torch.tensor([2, 0, 1]), torch.empty(3)
+places.scatter_(0, order, torch.arange(3.0))
+packed = nn.utils.rnn.pack_padded_sequence(torch.ones(2, 3, 1), torch.tensor([2, 3]), True, enforce_sorted=False)
+print(places, packed.unsorted_indices)
 """
 
 CONSTRUCTORS = """\

@@ -27,6 +27,11 @@ ALLOCATING_OPERATIONS_PATTERN = re.compile(r"^aten::(new_)?empty")
 _OVERWRITING_OPERATIONS_PATTERN = re.compile(
     r"^aten::(fill|zero|copy|normal|uniform|random|bernoulli|exponential|geometric|cauchy|log_normal|set|resize|ones|eye)_"
 )
+_PLACING_OPERATIONS_PATTERN = re.compile(
+    r"^aten::(scatter|index_copy|index_fill|_?index_put|masked_fill|masked_scatter|put)_(?!.*reduce)"
+)
+"""Writes to places of their first argument, which they do not read."""
+
 _METADATA_OPERATIONS_PATTERN = re.compile(
     r"_like\b|^aten::(new_|size|sym_|stride|numel|dim|is_|_is|requires_grad|set_|_version|resize|storage_offset|result_type"
     r"|record_stream|pin_memory|_has|lift|output_nr|data|can_cast|retain|_backward|detach|_fw_primal|_make_dual|squeeze|view)"
@@ -73,7 +78,7 @@ class UninitializedMemory:
         if not self._written_elements or _METADATA_OPERATIONS_PATTERN.search(name) or does_operation_return_view(op):
             return []
         overwrites = bool(_OVERWRITING_OPERATIONS_PATTERN.match(name))
-        taken = list(args) if not overwrites else list(args)[1:]
+        taken = list(args)[1 if overwrites or _PLACING_OPERATIONS_PATTERN.match(name) else 0 :]
         outs = {id(tensor) for tensor in written} if overwrites or name.endswith("out") else set()
         taken += [value for key, value in kwargs.items() if key != "out"]
         return [
