@@ -3,6 +3,7 @@
 import copy
 import json
 import re
+import zlib
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -17,8 +18,10 @@ from tests.referee.sentences.said import claim_table, judge_programs, parts_of, 
 from tests.support.tracing import ROOT
 
 FINDINGS = [
-    *sorted((ROOT / "tests/examples/findings").glob("*.py"))[::16],
-    *sorted((ROOT / "tests/examples/silent").glob("*.py"))[::16],
+    path
+    for folder in ("findings", "silent")
+    for path in sorted((ROOT / "tests/examples" / folder).glob("*.py"))
+    if zlib.crc32(path.stem.encode()) % 16 == 0  # another program shifts no other
 ]
 
 SAMPLE = [
@@ -57,10 +60,10 @@ def test_no_sentence_of_a_finding_is_false() -> None:
     account = account_of(FINDINGS)
     assert account.false == []
     assert account.share_with_claim() >= 0.95, account.report()
-    # explanations and what stands beside a tick are among them: where few programs of the sample have a finding, many
+    # explanations and what stands beside a tick are among them
     said = Counter({key: count for (key, _), count in account.keys.items() if key.startswith("finding.")})
     assert said.total() > 100
-    assert sum(count for key, count in said.items() if claim_table().of(key)) >= 0.85 * said.total()
+    assert sum(count for key, count in said.items() if claim_table().of(key)) >= 0.9 * said.total()
 
 
 def test_no_sentence_of_a_sample_is_false() -> None:

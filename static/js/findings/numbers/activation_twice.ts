@@ -73,7 +73,7 @@ export const FINDINGS = [
 ];
 
 const VALUE_KEEPING_OPERATIONS =
-  /^(?:view|reshape|squeeze|unsqueeze|flatten|contiguous|to|float|transpose|permute|select|slice)$/;
+  /^(?:view|_unsafe_view|reshape|squeeze|unsqueeze|flatten|contiguous|clone|detach|alias|to|_to_copy|float|transpose|permute|select|slice)$/;
 const MAX_OPERATIONS_BACK = 8;
 const MIN_ROWS = 3;
 
@@ -87,14 +87,19 @@ const LOSS_WITH_ACTIVATION = new RegExp(`^(?:${Object.keys(ACTIVATION_BY_LOSS).j
 
 /** The operation that applied one of some functions to a tensor, through views of its result. */
 export function earlierActivation(facts: RunFacts, uid: string, ...functions: string[]) {
-  let op = facts.producingOperation(uid);
-  for (let k = 0; op && k < MAX_OPERATIONS_BACK; k++) {
-    const name = operationName(op.name).replace(/^_/, "");
-    if (functions.includes(name)) return op;
-    if (!VALUE_KEEPING_OPERATIONS.test(name)) return null;
-    op = facts.producingOperation(op.inputs[0]);
+  const op = facts.producingOperation(tensorBehindViews(facts, uid));
+  return op && functions.includes(operationName(op.name).replace(/^_/, "")) ? op : null;
+}
+
+/** The tensor whose values a tensor shows, in another shape, a part of them, or as a copy. */
+export function tensorBehindViews(facts: RunFacts, uid: string): string {
+  let behind = uid;
+  for (let k = 0; k < MAX_OPERATIONS_BACK; k++) {
+    const op = facts.producingOperation(behind);
+    if (!op || !VALUE_KEEPING_OPERATIONS.test(operationName(op.name).replace(/^_(?!unsafe|to_)/, ""))) break;
+    behind = op.inputs[0];
   }
-  return null;
+  return behind;
 }
 
 /** What made the scores of a loss, where each of their rows is a distribution, whatever computed them. */

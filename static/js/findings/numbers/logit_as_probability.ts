@@ -2,6 +2,7 @@
 
 import { codeFact, diagnosis, lineOfCandidate, operationName, type Operation, type RunFacts } from "../diagnosis.ts";
 import { expressionOfOperation } from "../facts/operation_expression.ts";
+import { tensorBehindViews } from "./activation_twice.ts";
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
 import { literalValue } from "../../syntax/expressions.ts";
 import { moduleCallsOf } from "../../trace/module_calls.ts";
@@ -15,11 +16,11 @@ export const FINDINGS = [
     once: lineOfCandidate,
     say: (facts, op) => {
       const [scores] = op.inputs;
-      if (!isAtOneHalf(facts, op) || !logitsOfLosses(facts).has(sourceOf(facts, scores))) return null;
+      const loss = isAtOneHalf(facts, op) && lossesBySource(facts).get(sourceOfScores(facts, scores));
+      if (!loss) return null;
       const numbers = facts.numbersOf(scores, op.step) ?? [];
       const wrong = numbers.filter((number) => number > 0 && number <= 0.5).length;
       if (!wrong) return null;
-      const loss = facts.scan.operationsNamed(LOSS)[0];
       return {
         cause: op.step,
         chain: [loss.step < op.step && [loss.step, "used", [loss.inputs[0]]], [op.step, "checked", [scores]]],
@@ -37,9 +38,6 @@ export const FINDINGS = [
 
 const LOSS = /^binary_cross_entropy_with_logits$/;
 const DECISION = /^(?:gt|ge|lt|le|round)$/;
-const CARRIES_NUMBERS =
-  /^(?:view|reshape|_unsafe_view|squeeze|unsqueeze|flatten|detach|alias|to|_to_copy|select|slice|contiguous|clone)$/;
-const MAX_OPERATIONS_BACK = 8;
 
 function isAtOneHalf(facts: RunFacts, op: Operation): boolean {
   if (operationName(op.name) === "round") return true;
@@ -47,20 +45,16 @@ function isAtOneHalf(facts: RunFacts, op: Operation): boolean {
   return comparison?.kind === "Compare" && comparison.children.some((node) => literalValue(node) === 0.5);
 }
 
-/** What losses with a sigmoid of their own get: by the modules whose results they are, else by tensor. */
-const logitsOfLosses = memoizePerRun(
-  (facts: RunFacts) => new Set(facts.scan.operationsNamed(LOSS).map(({ inputs: [uid] }) => sourceOf(facts, uid))),
-);
+/** Losses with a sigmoid of their own, by where their scores come from. */
+const lossesBySource = memoizePerRun((facts: RunFacts) => {
+  const losses = facts.scan.operationsNamed(LOSS).map((op) => [sourceOfScores(facts, op.inputs[0]), op] as const);
+  return new Map(losses.reverse());
+});
 
-/** The module that gave a tensor, through views and copies of its numbers; else the tensor that these lead back to. */
-function sourceOf(facts: RunFacts, uid: string): string {
-  let source = uid;
-  for (let k = 0; k < MAX_OPERATIONS_BACK; k++) {
-    const op = facts.producingOperation(source);
-    if (!op || !CARRIES_NUMBERS.test(operationName(op.name))) break;
-    source = op.inputs[0];
-  }
-  return moduleOfResult(facts).get(source) ?? source;
+/** The module whose result a tensor is, through views and copies; else the tensor that these lead back to. */
+function sourceOfScores(facts: RunFacts, uid: string): string {
+  const behind = tensorBehindViews(facts, uid);
+  return moduleOfResult(facts).get(behind) ?? behind;
 }
 
 const moduleOfResult = memoizePerRun((facts: RunFacts) => {

@@ -240,7 +240,8 @@ function nanOperationDiagnosis(facts: RunFacts, { step, storage }: NonfiniteOrig
   const gotNan = nanOperation.inputs.some((uid) => uid !== output && facts.cellsOf(uid, step)?.some(isNanCell));
   const isGiven = !nanOperation.inputs.length || gotNan || CARRIED_OR_GIVEN_VALUES.test(name);
   const isSeen =
-    MAKES_NAN.test(name) || nanOperation.inputs.every((uid) => uid === output || !isUnlisted(facts, uid, step));
+    MAKES_NAN.test(name) ||
+    nanOperation.inputs.every((uid) => uid === output || !hasUnlistedElements(facts, uid, step));
   const x = facts.nameFact(output, step);
   const operands = nanOperation.inputs.filter((uid) => uid !== output);
   const requiresGrad =
@@ -290,7 +291,7 @@ function nanOperationDiagnosis(facts: RunFacts, { step, storage }: NonfiniteOrig
 }
 
 /** Whether a tensor has elements that the trace does not list. */
-function isUnlisted(facts: RunFacts, uid: string, step: number): boolean {
+function hasUnlistedElements(facts: RunFacts, uid: string, step: number): boolean {
   return !facts.cellsOf(uid, step) && numel(facts.handle(uid, step)?.shape) !== 0;
 }
 
@@ -303,7 +304,7 @@ function firstNanOperation(facts: RunFacts, op: Operation | undefined, step: num
     const others = earliest.inputs.filter((uid) => uid !== output);
     const listed = others.find((uid) => facts.cellsOf(uid, step)?.some(isNanCell));
     const isMaker = MAKES_NAN.test(operationName(earliest.name));
-    const nanInput = listed ?? (isMaker ? undefined : others.find((uid) => isUnlisted(facts, uid, step)));
+    const nanInput = listed ?? (isMaker ? undefined : others.find((uid) => hasUnlistedElements(facts, uid, step)));
     const producer = facts.producingOperation(nanInput);
     if (!producer || producer.step !== step || producer === earliest) return earliest;
     earliest = producer;

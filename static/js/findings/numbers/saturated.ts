@@ -11,11 +11,11 @@ export const FINDINGS = [
     of: (facts) => groupBy(facts.scan.operationsNamed(/^(?:sigmoid|tanh)$/), ({ step }) => facts.steps[step].stmt),
     say: (facts, ops) => {
       const trained = ops.filter(({ requires_grad: requires, step }) => requires[0] && !facts.isInsideBackward(step));
-      const shares = trained.map((op) => shareAtEnds(facts, op));
+      const shares = trained.map((op) => saturatedShare(facts, op));
       if (trained.length < MIN_ROUNDS || shares.some((share) => share === null || share < MIN_SHARE)) return null;
       const [{ name, inputs, outputs, step }] = trained;
       const range = facts.rangeOf(inputs[0], step);
-      if (!range || !trained.every((op) => feedsLayer(facts, op))) return null;
+      if (!range || !trained.every((op) => isReadByLayer(facts, op))) return null;
       return {
         cause: step,
         chain: [
@@ -44,7 +44,7 @@ const LAYER = /^(?:addmm|mm|linear|matmul|bmm|convolution|conv\d?d?)$/;
 const CARRIES = /^(?:view|reshape|flatten|dropout|squeeze|unsqueeze|permute|transpose)$/;
 
 /** Of the results the share that lies at the ends; null where the numbers are not listed, or all have a slope of 0. */
-function shareAtEnds(facts: RunFacts, { name, outputs, step }: Operation): number | null {
+function saturatedShare(facts: RunFacts, { name, outputs, step }: Operation): number | null {
   const numbers = facts.numbersOf(outputs[0], step);
   const least = operationName(name) === "tanh" ? -1 : 0;
   if (!numbers || numbers.every((x) => x === 1 || x === least)) return null;
@@ -52,10 +52,13 @@ function shareAtEnds(facts: RunFacts, { name, outputs, step }: Operation): numbe
 }
 
 /** Whether a layer with parameters reads the result, so that it is not the model's own. */
-function feedsLayer(facts: RunFacts, { outputs }: Operation, deep = 3): boolean {
+function isReadByLayer(facts: RunFacts, { outputs }: Operation, deep = 3): boolean {
   return facts.usesOf(outputs[0]).some((use) => {
     if (facts.isInsideBackward(use.step)) return false;
     const name = operationName(use.name);
-    return LAYER.test(name) || (deep > 0 && CARRIES.test(name) && feedsLayer(facts, use, deep - 1));
+    const hasWeights = use.inputs.some(
+      (uid) => facts.tensor(uid, use.step)?.leaf && facts.tensor(uid, use.step)?.requires_grad,
+    );
+    return (LAYER.test(name) && hasWeights) || (deep > 0 && CARRIES.test(name) && isReadByLayer(facts, use, deep - 1));
   });
 }

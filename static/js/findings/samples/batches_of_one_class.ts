@@ -1,6 +1,7 @@
 /** Batches in which all targets are of one class, another one in another batch: the data are not shuffled. */
 
 import { diagnosis, type Operation, type RunFacts } from "../diagnosis.ts";
+import { isUpdatedBetween } from "../training/training_facts.ts";
 import { groupBy } from "../../trace/multimap.ts";
 
 export const FINDINGS = [
@@ -12,9 +13,16 @@ export const FINDINGS = [
       groupBy(facts.scan.operationsNamed(/^(?:cross_entropy_loss|nll_loss)$/), ({ step }) => facts.steps[step].stmt),
     say: (facts, ops) => {
       const trained = ops.filter(({ requires_grad: requires }) => requires[0]);
-      const classes = trained.map((op) => classOfBatch(facts, op));
+      const classes = trained.map((op) => onlyClassOfBatch(facts, op));
       if (trained.length < MIN_BATCHES || classes.includes(null) || new Set(classes).size < 2) return null;
-      if (!areUpdatesBetween(facts, trained)) return null;
+      // a loss between whose runs nothing is updated is a term beside another
+      if (
+        !isUpdatedBetween(
+          facts,
+          trained.map(({ step }) => step),
+        )
+      )
+        return null;
       const [{ step, inputs }] = trained;
       const other = classes.findIndex((each) => each !== classes[0]);
       return {
@@ -34,14 +42,8 @@ const MIN_BATCHES = 4;
 const MIN_SAMPLES = 6;
 
 /** The class of all of a batch's targets; null where there are several, or none is known. */
-function classOfBatch(facts: RunFacts, { inputs, step }: Operation): number | null {
+function onlyClassOfBatch(facts: RunFacts, { inputs, step }: Operation): number | null {
   const numbers = facts.numbersOf(inputs[1], step);
   const isOfOne = numbers && numbers.length >= MIN_SAMPLES && numbers.every((number) => number === numbers[0]);
   return isOfOne && facts.handle(inputs[1], step)?.shape?.length === 1 ? numbers[0] : null;
-}
-
-/** Whether the parameters move between any two of these losses: none is a term beside another. */
-function areUpdatesBetween(facts: RunFacts, losses: Operation[]): boolean {
-  const updates = facts.optimizers.flatMap(({ steps }) => steps);
-  return losses.slice(1).every(({ step }, k) => updates.some((at) => at > losses[k].step && at < step));
 }

@@ -75,3 +75,9 @@ export function gradientNormAt(facts: RunFacts, uids: string[], step: number): n
 export function roundedNumber(value: number): string {
   return String(Number(value.toPrecision(3))).replace(/-/g, "−");
 }
+
+/** Whether an optimizer steps between any two of some steps that follow each other. */
+export function isUpdatedBetween(facts: RunFacts, steps: number[]): boolean {
+  const updates = facts.optimizers.flatMap((optimizer) => optimizer.steps);
+  return steps.slice(1).every((step, k) => updates.some((at) => at > steps[k] && at < step));
+}
