@@ -31,9 +31,14 @@ export const FINDINGS = [
 
 const MIN_ROUNDS = 3;
 
-/** Calls of linear layers in one module, each with the next that gets its result, and is alone with that. */
+/**
+ * Calls of linear layers in one module, each with the next that gets its result, and is alone with that. A layer that
+ * is called once in a training is made anew in each round: its product with another is a different one each time.
+ */
 function* consecutiveLayers(facts: RunFacts): Generator<[ModuleCall, ModuleCall]> {
-  const linear = [...moduleCallsOf(facts.opened).calls.values()].filter(({ type }) => type === "Linear");
+  const calls = [...moduleCallsOf(facts.opened).calls.values()].filter(({ type }) => type === "Linear");
+  const stay = new Set(calls.filter(({ module, turn }) => module !== null && turn > 0).map(({ module }) => module));
+  const linear = calls.filter(({ module }) => stay.has(module));
   const byInput = new Map(linear.map((call) => [call.inputs[0], call]));
   for (const call of linear) {
     const [uid] = call.outputs;
