@@ -31,12 +31,20 @@ NO_LOOPS: LoopPath = ((), 0, (), ())
 
 SIGNIFICANT_DIGITS = 5
 
+DIGITS_AT_A_TIE = 9
+
 
 def encode_rounded(value: float | None) -> Number | None:
-    """A number as the wire represents it, rounded."""
+    """A number as the wire represents it, rounded.
+
+    Readers round it again, to fewer digits. One that ends in 5 would lie halfway for them, so it keeps more digits:
+    1.12497 is 1.12 to three digits, but 1.125 would become 1.13.
+    """
     if value is None:
         return None
     rounded = float(f"{value:.{SIGNIFICANT_DIGITS}g}")
+    if repr(rounded).partition("e")[0].removesuffix(".0").rstrip("0").endswith("5"):
+        rounded = float(f"{value:.{DIGITS_AT_A_TIE}g}")
     return rounded if math.isfinite(rounded) else encode_number(rounded)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gradbox.recorder.round_tables import encode_rounded
 from tests.forks.plain_python import run_plain
 from tests.recorder.training_truth import MARK, TrainingFacts
 from tests.referee.agreement import Case, verdict
@@ -186,3 +187,11 @@ def test_the_flag_that_a_module_is_given_is_recorded() -> None:
     recorded = trace("import torch\nnet = torch.nn.Linear(1, 1)\nnet.requires_grad = False\n")
     (net,) = (entity for entity in replayed(recorded).values() if entity.get("type") == "Linear")
     assert net["attrs"]["requires_grad"] is False and net["training"] is True
+
+
+@pytest.mark.parametrize("value", [1.124969, 0.0012451234, -3.4449999e-7, 81249.9, 2.5, 0.1, 1234565.4, 3.14159])
+def test_a_number_of_a_round_reads_as_its_whole_value_does_to_fewer_digits(value: float) -> None:
+    rounded = encode_rounded(value)
+    assert isinstance(rounded, float)
+    for digits in (1, 2, 3, 4):
+        assert f"{rounded:.{digits}g}" == f"{value:.{digits}g}"

@@ -234,7 +234,10 @@ function linksOfValues(facts: RunFacts, step: number): Link<number>[] {
     const birthStep = facts.birthStep(uid);
     const object = facts.stateAt(step).get(uid);
     if (birthStep < 0 || birthStep >= step || object?.kind !== "object") return [];
+    // where it is made, the name may mean another thing: the `self` of the method that makes this one
+    const name = facts.naming.nameAt(uid, birthStep) ?? (facts.naming.isBound(text, birthStep) ? null : text);
+    if (name === null) return [];
     const has = phrase("finding.unexplained_error.has_type", { type: object.type ?? "" });
-    return [[birthStep, "made", [uid], { x: codeFact(text), has, by: "" }]];
+    return [[birthStep, "made", [uid], { x: codeFact(name), has, by: "" }]];
   });
 }
