@@ -4,6 +4,7 @@
  */
 
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
+import { rangeOfTensor } from "../facts/tensor_values.ts";
 import { addToList } from "../../trace/multimap.ts";
 import { gradReadings } from "../statements/grad_readings.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
@@ -97,11 +98,21 @@ function addWritesAndReads(facts: RunFacts, entriesByTensor: Map<string, LedgerE
     changes.forEach(({ step, value }, k) => {
       const wasAdded = additions.has(step);
       if (!value) entries.push({ kind: "reset", step, at: Infinity, by: "" });
-      else if (!wasAdded && k && changes[k - 1].value) entries.push({ kind: "rewritten", step, at: Infinity, by: "" });
+      else if (!wasAdded && k && changes[k - 1].value) {
+        const kind = isGradientAnew(facts, String(changes[k - 1].value), String(value), step) ? "reset" : "rewritten";
+        entries.push({ kind, step, at: Infinity, by: "" });
+      }
     });
     for (const grad of new Set(changes.flatMap(({ value }) => (typeof value === "string" ? [value] : []))))
       entries.push(...entriesOfOperations(facts, grad, opsByGrad.get(grad) ?? [], optimizerPlaces));
   }
+}
+
+/** Whether the tensor that took a gradient's place at a step holds nothing of it: zeros, or numbers from elsewhere. */
+export function isGradientAnew(facts: RunFacts, before: string, after: string, step: number): boolean {
+  const range = rangeOfTensor(facts, after, step);
+  if (range && range.min === 0 && range.max === 0) return true;
+  return facts.dataflow.shortestPath(before, [after], step) === null;
 }
 
 /** The operations that took a `.grad`, outside of backward, by the gradient's tensor and step. */

@@ -18,7 +18,7 @@ export interface DataflowEdge {
 }
 
 /** Operations that take a tensor's shape and none of its values. */
-export const SHAPE_ONLY_OPERATIONS = /_like$|_like\.|::new_/;
+export const SHAPE_ONLY_OPERATIONS = /_like$|_like\.|::new_|::resize_as_/;
 
 /** An operation that gives each of its inputs back, in one shape. */
 const MEETS_NOTHING = /::broadcast_tensors\b/;

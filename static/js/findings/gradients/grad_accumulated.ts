@@ -93,7 +93,8 @@ function gradEvents(facts: RunFacts, uid: string, skippedResets: GradEvent[]): G
     ...skippedResets,
     ...facts.gradientsTo(uid).map(({ step }): GradEvent => ({ step, event: "added" })),
   ];
-  for (const { step, value } of history.fieldChanges(uid, "grad")) if (!value) moments.push({ step, event: "reset" });
+  for (const { kind, step } of gradientLedgerOf(facts, uid)?.entries ?? [])
+    if (kind === "reset") moments.push({ step, event: "reset" });
   const clips = stepsClippingGrad(facts, uid);
   const grads = new Set(history.fieldChanges(uid, "grad").map(({ value }) => value));
   for (const grad of grads) {
