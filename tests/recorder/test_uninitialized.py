@@ -21,7 +21,8 @@ print(z)
 p = nn.Parameter(torch.empty(2))
 q = p * 2  # read
 s = torch.Tensor(2)
-t = s.clone()  # read
+t = s.clone().double()
+u = t.neg()  # read
 print(torch.empty(3))  # read
 k = torch.empty(2).copy_(torch.empty(2))  # read
 e = torch.empty(3)
@@ -55,6 +56,9 @@ order, places = torch.tensor([2, 0, 1]), torch.empty(3)
 places.scatter_(0, order, torch.arange(3.0))
 packed = nn.utils.rnn.pack_padded_sequence(torch.ones(2, 3, 1), torch.tensor([2, 3]), True, enforce_sorted=False)
 print(places, packed.unsorted_indices)
+a, b = torch.empty(2).long().fill_(1), torch.empty(2).clone()
+b[:] = 2
+print(a + b)
 """
 
 CONSTRUCTORS = """\

@@ -258,10 +258,13 @@ class OpRecorder:
             self._tensors.mark_views_stale(*call.writes[-1])
             self._uninitialized.on_write(entry["name"], tensor)
         entry["requires_grad"] = requiring
+        writes_nothing = ALLOCATING_OPERATIONS_PATTERN.match(entry["name"]) or (
+            self._uninitialized.has_uninitialized and self._uninitialized.is_copy_of_unwritten(entry["name"], args)
+        )
         for tensor in results:
             uid = self._tensors.register_tensor(tensor, refresh=True)
             entry["outputs"].append(uid)
-            if ALLOCATING_OPERATIONS_PATTERN.match(entry["name"]) and handles.has_storage(tensor):
+            if writes_nothing and handles.has_storage(tensor):
                 self._storages.discard_captured_bytes(self._storages.register_tensor_storage(tensor))
                 self._uninitialized.mark_uninitialized(tensor)
             if uid not in inputs:

@@ -37,6 +37,7 @@ _METADATA_OPERATIONS_PATTERN = re.compile(
     r"|record_stream|pin_memory|_has|lift|output_nr|data|can_cast|retain|_backward|detach|_fw_primal|_make_dual|squeeze|view)"
 )
 _LIFT_PREFIX = "aten::lift"
+_COPYING_OPERATIONS_PATTERN = re.compile(r"^aten::(_to_copy|to|type_as|clone|contiguous)(\.|$)")
 _PARTIALLY_WRITING_OPERATIONS_PATTERN = re.compile(
     r"^aten::(_?index_put|masked_|scatter|index_|put_|_foreach|_fused|_amp)"
 )
@@ -65,6 +66,13 @@ class UninitializedMemory:
         if tensor.numel() and handles.has_storage(tensor) and tensor.device.type == "cpu":
             self._written_elements[self._storages.register_tensor_storage(tensor)] = None
 
+    def is_copy_of_unwritten(self, name: str, args: Iterable[Any]) -> bool:
+        """Whether an operation only copies such memory, of which nothing is written: its result is such memory too."""
+        return bool(_COPYING_OPERATIONS_PATTERN.match(name)) and any(
+            (uid := self._uninitialized_storage(tensor)) is not None and self._written_elements[uid] is None
+            for tensor in handles.collect_tensors([*args][:1])
+        )
+
     def uninitialized_read_events(
         self, name: str, op: Any, args: Iterable[Any], kwargs: dict[str, Any], written: Iterable[torch.Tensor]
     ) -> list[UninitializedRead]:
@@ -76,6 +84,8 @@ class UninitializedMemory:
             for tensor in handles.collect_tensors(args):
                 self._written_elements.pop(self._storages.find_tensor_storage(tensor) or "", None)
         if not self._written_elements or _METADATA_OPERATIONS_PATTERN.search(name) or does_operation_return_view(op):
+            return []
+        if self.is_copy_of_unwritten(name, args):
             return []
         overwrites = bool(_OVERWRITING_OPERATIONS_PATTERN.match(name))
         taken = list(args)[1 if overwrites or _PLACING_OPERATIONS_PATTERN.match(name) else 0 :]

@@ -67,12 +67,13 @@ const looksBothWays = memoizePerRun((facts: RunFacts) =>
 );
 
 /** Weights that add up to 1 along the queries, or along heads, where keys are summed: only of positions that attend to
- * one another. */
+ * one another. A product that sums heads mixes them; it weighs no positions. */
 function wrongSoftmaxAxis(facts: RunFacts, attention: Attention): AttentionFault | null {
   const { scored, normalized, summed, after, op } = attention;
   const axes = axesOf(facts).of(op.outputs[0]);
   const [of, along] = [axes.at(-normalized) ?? [], axes.at(-summed) ?? []];
-  if (!scored || after.length || !of.length || !along.length || !isKnown(of) || !isKnown(along)) return null;
+  if (summed > 2 || !scored || after.length || !of.length || !along.length || !isKnown(of) || !isKnown(along))
+    return null;
   if (!/^(?:matmul|bmm|einsum|baddbmm)$/.test(operationName(scored.name)) || scored.inputs.length < 2) return null;
   const [queries, keys] = [axes.at(-2) ?? [], axes.at(-1) ?? []];
   const isSelf = queries.length > 0 && keys.every((factor, k) => factor === queries[k]);
