@@ -1,6 +1,6 @@
 /** Names by which a program later reads memory that a statement wrote under another name. */
 
-import type { RunFacts } from "../diagnosis.ts";
+import { operationName, type RunFacts } from "../diagnosis.ts";
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
 import { referencedUid, type NameTag } from "../../trace/names.ts";
 import { cellReads } from "../../trace/reads.ts";
@@ -25,6 +25,7 @@ const MAX_COMPARED_ELEMENTS = 4096;
 const OPTIMIZER_STATE = /\.(?:state|param_groups)\[/;
 /** A path through attributes to where a module keeps a tensor. */
 const ATTRIBUTE_PATH = /^[^.[]+(?:\.|\[.*\]\.)/;
+const WHOLLY_OVERWRITING_OPERATION = /^(?:copy|fill|zero|normal|uniform)_$/;
 const COMPARING_FUNCTIONS = new Set(["equal", "allclose", "isclose", "array_equal", "eq", "ne"]);
 
 export interface LaterReader {
@@ -68,6 +69,7 @@ export function hasOtherReaders(facts: RunFacts, write: WriteEvent) {
 /** The first name, other than the statement's own, through which the program later reads what a step wrote. */
 export function laterReader(facts: RunFacts, write: WriteEvent, stepsByName: StepsByName): LaterReader | null {
   const { visit, frame } = facts.steps[write.step];
+  if (isOverwrittenNext(facts, write)) return null;
   return visit
     ? laterReaderOfGrad(facts, write, stepsByName)
     : laterReaderOfWrite(facts, write, frame ?? "", stepsByName);
@@ -246,6 +248,21 @@ export function nextReaderByName(
     if (tag.kind !== "var" || meaningThen?.uid === uid) return { uid, tag, used: useStep };
   }
   return null;
+}
+
+/**
+ * Whether all of the written memory gets numbers by another handle before an operation reads it by one, so that what was
+ * written shows nowhere: `p.data.copy_(q)` after a write to `q`.
+ */
+function isOverwrittenNext(facts: RunFacts, { storage, step, by }: WriteEvent) {
+  const shape = facts.handle(by, step)?.shape?.join();
+  const next = facts.scan.operationsNamed(WHOLLY_OVERWRITING_OPERATION).find((op) => {
+    const target = op.step > step ? facts.handle(op.inputs[0], op.step) : undefined;
+    return target?.storage === storage && target.shape?.join() === shape;
+  });
+  if (!next || next.inputs[0] === by) return false;
+  const others = facts.index.handlesOfStorage(storage, step).filter((uid) => uid !== by);
+  return !others.some((uid) => facts.usesOf(uid).some((op) => op.step > step && op.step < next.step));
 }
 
 /**
