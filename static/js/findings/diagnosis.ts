@@ -141,9 +141,9 @@ export function asFound(_: RunFacts, found: Diagnosis) {
   return found;
 }
 
-/** For `once`: the line of the program. */
-export function lineOfCandidate({ step }: { step: number }, { steps }: RunFacts) {
-  return steps[step].line;
+/** For `once`: the statement of the program, or the line of a step that is of none. */
+export function statementOfCandidate({ step }: { step: number }, { steps }: RunFacts) {
+  return steps[step].stmt ?? `line ${steps[step].line}`;
 }
 
 /** The link of what made a tensor; null where that was not before a step. */

@@ -34,7 +34,9 @@ function findAll(opened: OpenTrace): Finding[] {
       return withUnsteppedPlaces(withoutRepeatedLinks(finding), facts);
     }),
   );
-  return sortFindings(withoutDuplicateFindings(withoutUnrecordedCauses(findings, opened.trace.steps)));
+  return sortFindings(
+    withoutDuplicateFindings(withoutUnrecordedCauses(findings, opened.trace.steps), opened.trace.steps),
+  );
 }
 
 /**
@@ -52,13 +54,14 @@ export function explainTrace(trace: Trace): Finding[] {
   return explain(openTrace(trace));
 }
 
-/** One finding explains the error, the first; of the others, one for each kind and line of cause. */
-function withoutDuplicateFindings(findings: Finding[]) {
+/** One finding explains the error, the first; of the others, one for each kind and statement of cause. */
+function withoutDuplicateFindings(findings: Finding[], steps: Step[]) {
   const explaining = findings.find(({ explainsError }) => explainsError);
   const seen = new Set<string>();
   return findings.filter((finding) => {
     if (finding.explainsError && finding !== explaining) return false;
-    const key = `${finding.kind} ${finding.variant ?? ""} ${finding.cause.line}`;
+    const { line, step } = finding.cause;
+    const key = [finding.kind, finding.variant, line, steps[step].line === line ? steps[step].stmt : null].join(" ");
     if (finding !== explaining && seen.has(key)) return false;
     seen.add(key);
     return true;

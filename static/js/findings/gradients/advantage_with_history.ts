@@ -1,6 +1,6 @@
 /** The logarithm of a drawn sample's probability times a weight with a history: backward changes the weight too. */
 
-import { diagnosis, gradNameOf, lineOfCandidate, nameTextOfFact, operationName } from "../diagnosis.ts";
+import { diagnosis, gradNameOf, statementOfCandidate, nameTextOfFact, operationName } from "../diagnosis.ts";
 import type { Operation, RunFacts } from "../diagnosis.ts";
 import { ancestorsAndCuts, reachableNodes } from "../facts/graph_walk.ts";
 import { nodeReceivingGradient } from "./gradient_flow.ts";
@@ -11,7 +11,7 @@ export const FINDINGS = [
     severity: "warning",
     when: (facts) => facts.backwardCalls.length && facts.scan.operationsNamed(DRAW).length,
     of: (facts) => facts.scan.operationsNamed(/^mul$/),
-    once: lineOfCandidate,
+    once: statementOfCandidate,
     say: (facts, op) => {
       const { inputs, step } = op;
       if (facts.steps[step].visit || inputs.length !== 2 || inputs[0] === inputs[1]) return null;

@@ -3,7 +3,7 @@
  * behind.
  */
 
-import { codeFact, diagnosis, lineOfCandidate } from "../diagnosis.ts";
+import { codeFact, diagnosis, statementOfCandidate } from "../diagnosis.ts";
 import type { Diagnosis, EventOccurrence, RunFacts } from "../diagnosis.ts";
 import { nodeReceivingGradient } from "./gradient_flow.ts";
 import { reachableNodes } from "../facts/graph_walk.ts";
@@ -16,7 +16,7 @@ export const FINDINGS = [
     severity: "note",
     when: ({ backwardCalls, trace }) => backwardCalls.length && mayCallMethod(trace.program, "sample"),
     of: (facts) => facts.eventsOfKind("path_cut"),
-    once: lineOfCandidate,
+    once: statementOfCandidate,
     say: gradientCutBySample,
   }),
 ];

@@ -1,6 +1,6 @@
 /** A loss whose target is computed by the net that is trained, with its history: backward changes both sides. */
 
-import { diagnosis, gradNameOf, lineOfCandidate, nameTextOfFact, operationName } from "../diagnosis.ts";
+import { diagnosis, gradNameOf, statementOfCandidate, nameTextOfFact, operationName } from "../diagnosis.ts";
 import type { BackwardCall, Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
 import { nodeReceivingGradient } from "./gradient_flow.ts";
 import { reachableNodes } from "../facts/graph_walk.ts";
@@ -11,7 +11,7 @@ export const FINDINGS = [
     severity: "note",
     when: ({ backwardCalls }) => backwardCalls.length,
     of: comparisons,
-    once: lineOfCandidate,
+    once: statementOfCandidate,
     say: (facts, op) => {
       if (areBranchesOfOneNet(facts, op)) return null;
       const shared = parameterBehindBoth(facts, op.inputs[0], op.inputs[1], op.step);

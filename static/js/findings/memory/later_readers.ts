@@ -1,6 +1,6 @@
 /** Names by which a program later reads memory that a statement wrote under another name. */
 
-import { operationName, type RunFacts } from "../diagnosis.ts";
+import type { RunFacts } from "../diagnosis.ts";
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
 import { referencedUid, type NameTag } from "../../trace/names.ts";
 import { cellReads } from "../../trace/reads.ts";

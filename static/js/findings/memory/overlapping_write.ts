@@ -3,7 +3,7 @@
  * way.
  */
 
-import { declareErrorDiagnosis, diagnosis, lineOfCandidate, operationName } from "../diagnosis.ts";
+import { declareErrorDiagnosis, diagnosis, statementOfCandidate, operationName } from "../diagnosis.ts";
 import type { Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
 import { unqualifiedDtype, cellReads, type StridedLayout } from "../../trace/reads.ts";
 import type { Handle } from "../../trace/entities.ts";
@@ -19,7 +19,7 @@ export const FINDINGS = [
     kind: "shared_memory",
     severity: "warning",
     of: inPlaceOperationsOnOneStorage,
-    once: lineOfCandidate,
+    once: statementOfCandidate,
     say: (facts, op) => {
       const outcome = wrongElements(facts, op);
       return outcome && diagnosisOf(facts, op, outcome);

@@ -2,7 +2,7 @@
  * One list or dict that a program appends again and again, and empties or fills in between: all entries are the last.
  */
 
-import { codeFact, diagnosis, lineOfCandidate, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, statementOfCandidate, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { callArgument, firstNameOf, methodCalls, pathText } from "../../syntax/expressions.ts";
 import type { Item, Value } from "../../trace/wire.ts";
@@ -13,7 +13,7 @@ export const FINDINGS = [
     kind: "shared_memory",
     severity: "note",
     of: (facts) => groupBy([...insertions(facts)], ({ list, entry }) => `${list} ${entry}`),
-    once: ([first], facts) => lineOfCandidate(first, facts),
+    once: ([first], facts) => statementOfCandidate(first, facts),
     say: (facts, [first, second, ...others]) => {
       const change = second ? changeBetween(facts, first, second) : null;
       return change === null ? null : diagnosisOf(facts, [first, second, ...others], change);

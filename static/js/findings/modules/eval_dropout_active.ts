@@ -1,6 +1,6 @@
 /** Dropout that still drops in a module in eval: a function that nobody told, or a layer made in forward. */
 
-import { codeFact, diagnosis, lineOfCandidate, type RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, statementOfCandidate, type RunFacts } from "../diagnosis.ts";
 import { outermostCallStep, layerCalls, modeChangeBefore, type LayerCall } from "./layer_calls.ts";
 import { callArgument, calleeName, callsIn, hasUnpackedArguments } from "../../syntax/expressions.ts";
 import { walk, type SyntaxNode } from "../../syntax/tree.ts";
@@ -11,7 +11,7 @@ export const FINDINGS = [
     severity: "warning",
     lookedFor: "modes",
     of: layerCalls,
-    once: lineOfCandidate,
+    once: statementOfCandidate,
     say: (facts, call) => {
       const variant = variantOf(facts, call);
       if (!variant) return null;

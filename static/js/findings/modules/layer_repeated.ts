@@ -1,6 +1,6 @@
 /** One layer at several places of a net, because a list with it was multiplied: the places share their weights. */
 
-import { codeFact, diagnosis, gradNameOf, lineOfCandidate, type RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, gradNameOf, statementOfCandidate, type RunFacts } from "../diagnosis.ts";
 import { submoduleNames, tensorsOfModule } from "../facts/module_tensors.ts";
 import { callsIn, rootName } from "../../syntax/expressions.ts";
 import { mentionedNames } from "../../syntax/name_uses.ts";
@@ -12,7 +12,7 @@ export const FINDINGS = [
     kind: "layer_repeated",
     severity: "warning",
     of: repeatedParts,
-    once: lineOfCandidate,
+    once: statementOfCandidate,
     say: (facts, { uid, part, names, step }) => {
       const tensors = tensorsOfModule(facts, part, step);
       const making = tensors.length ? multiplyingStep(facts, step) : null;

@@ -4,7 +4,14 @@
  * tensor that the module reads is in no `state_dict`.
  */
 
-import { codeFact, diagnosis, lineOfCandidate, operationName, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import {
+  codeFact,
+  diagnosis,
+  statementOfCandidate,
+  operationName,
+  type Diagnosis,
+  type RunFacts,
+} from "../diagnosis.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
 import { methodCalls, receiver, pathText, literalValue, callArgument } from "../../syntax/expressions.ts";
 import { tensorsOfModule } from "../facts/module_tensors.ts";
@@ -14,7 +21,12 @@ import type { Value } from "../../trace/wire.ts";
 import { SNAPSHOT_NAME_PATTERN } from "./same_module.ts";
 import { outermostModuleWithout } from "../training/training_facts.ts";
 
-const LOADS = { kind: "load_matched_nothing", severity: "warning", of: stateDictLoads, once: lineOfCandidate } as const;
+const LOADS = {
+  kind: "load_matched_nothing",
+  severity: "warning",
+  of: stateDictLoads,
+  once: statementOfCandidate,
+} as const;
 
 export const FINDINGS = [
   diagnosis({ ...LOADS, say: (facts, load) => nothingLoadedDiagnosis(facts, load) ?? brokenTieDiagnosis(facts, load) }),

@@ -3,7 +3,14 @@
  * nothing raises, it only learns worse.
  */
 
-import { codeFact, diagnosis, lineOfCandidate, operationName, type Operation, type RunFacts } from "../diagnosis.ts";
+import {
+  codeFact,
+  diagnosis,
+  statementOfCandidate,
+  operationName,
+  type Operation,
+  type RunFacts,
+} from "../diagnosis.ts";
 import { sumsAlong } from "../facts/tensor_values.ts";
 
 export const FINDINGS = [
@@ -11,7 +18,7 @@ export const FINDINGS = [
     kind: "activation_twice",
     severity: "warning",
     of: ({ scan }) => scan.operationsNamed(LOSS_WITH_ACTIVATION),
-    once: lineOfCandidate,
+    once: statementOfCandidate,
     say: (facts, op) => {
       const { applies, least } = ACTIVATION_BY_LOSS[operationName(op.name)];
       if (!op.requires_grad.some(Boolean) || facts.isInsideBackward(op.step)) return null;
@@ -41,7 +48,7 @@ export const FINDINGS = [
     kind: "activation_twice",
     severity: "warning",
     of: ({ scan }) => scan.operationsNamed(/^_?softmax$/),
-    once: lineOfCandidate,
+    once: statementOfCandidate,
     /** A softmax of what a softmax along the same axis gave, of the same sizes. */
     say: (facts, op) => {
       const first = facts.producingOperation(op.inputs[0]);

@@ -1,6 +1,6 @@
 /** Targets outside of what the last activation of a model can give: a tanh, a sigmoid, a relu. */
 
-import { codeFact, diagnosis, lineOfCandidate, operationName } from "../diagnosis.ts";
+import { codeFact, diagnosis, statementOfCandidate, operationName } from "../diagnosis.ts";
 import { earlierActivation } from "./activation_twice.ts";
 
 export const FINDINGS = [
@@ -8,7 +8,7 @@ export const FINDINGS = [
     kind: "beyond_reach",
     severity: "warning",
     of: ({ scan }) => scan.operationsNamed(/^(?:mse_loss|l1_loss|smooth_l1_loss|huber_loss)$/),
-    once: lineOfCandidate,
+    once: statementOfCandidate,
     say: (facts, { inputs: [given, target], step }) => {
       const activation = facts.isInsideBackward(step) ? null : earlierActivation(facts, given, ...Object.keys(RANGES));
       const numbers = facts.scan.initialFields(given)?.requires_grad && activation && facts.numbersOf(target, step);

@@ -3,7 +3,7 @@
  * fractions that were converted to integers, of which nothing but 0 and ±1 is left, and that are computed with.
  */
 
-import { codeFact, diagnosis, lineOfCandidate, nameTextOfFact, operationName } from "../diagnosis.ts";
+import { codeFact, diagnosis, statementOfCandidate, nameTextOfFact, operationName } from "../diagnosis.ts";
 import type { Operation, RunFacts } from "../diagnosis.ts";
 import { literalValue } from "../../syntax/expressions.ts";
 import { nodesOfKind, childOf } from "../../syntax/tree.ts";
@@ -15,7 +15,7 @@ export const FINDINGS = [
     kind: "integer_wrapped",
     severity: "warning",
     of: ({ scan }) => scan.operationsNamed(/^(?:add|sub|mul)_?$/),
-    once: lineOfCandidate,
+    once: statementOfCandidate,
     say: (facts, op) => {
       const name = operationName(op.name).replace(/_$/, "");
       if (facts.steps[op.step].visit || !ARITHMETIC[name] || !op.inputs.length || !op.outputs.length) return null;
@@ -49,7 +49,7 @@ export const FINDINGS = [
     kind: "integer_wrapped",
     severity: "warning",
     of: ({ scan }) => scan.operationsNamed(/^(?:to|_to_copy|type_as)$/),
-    once: lineOfCandidate,
+    once: statementOfCandidate,
     say: (facts, op) => {
       const [[source], [result]] = [op.inputs, op.outputs];
       const use = areFractionsLost(facts, op) ? arithmeticWith(facts, result, op.step) : null;

@@ -1,6 +1,13 @@
 /** Scores that a loss puts through a sigmoid itself, and that the program compares with 0.5 as if they had been. */
 
-import { codeFact, diagnosis, lineOfCandidate, operationName, type Operation, type RunFacts } from "../diagnosis.ts";
+import {
+  codeFact,
+  diagnosis,
+  statementOfCandidate,
+  operationName,
+  type Operation,
+  type RunFacts,
+} from "../diagnosis.ts";
 import { expressionOfOperation } from "../facts/operation_expression.ts";
 import { tensorBehindViews } from "./activation_twice.ts";
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
@@ -13,7 +20,7 @@ export const FINDINGS = [
     severity: "warning",
     when: ({ scan }) => scan.operationsNamed(LOSS).length,
     of: ({ scan }) => scan.operationsNamed(DECISION),
-    once: lineOfCandidate,
+    once: statementOfCandidate,
     say: (facts, op) => {
       const [scores] = op.inputs;
       const loss = isAtOneHalf(facts, op) && lossesBySource(facts).get(sourceOfScores(facts, scores));

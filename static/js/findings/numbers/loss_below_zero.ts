@@ -3,7 +3,7 @@
  * of range.
  */
 
-import { codeFact, diagnosis, lineOfCandidate, nameTextOfFact, operationName } from "../diagnosis.ts";
+import { codeFact, diagnosis, statementOfCandidate, nameTextOfFact, operationName } from "../diagnosis.ts";
 import type { Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
 import { numbersText } from "../facts/cell_values.ts";
 import { sumsAlong } from "../facts/tensor_values.ts";
@@ -13,7 +13,7 @@ export const FINDINGS = [
     kind: "loss_below_zero",
     severity: "warning",
     of: ({ scan }) => scan.operationsNamed(LOSS),
-    once: lineOfCandidate,
+    once: statementOfCandidate,
     say: (facts, op) => {
       if (facts.steps[op.step].visit || op.inputs.length < 2 || !op.outputs.length) return null;
       const name = operationName(op.name).replace(/_nd$/, "");

@@ -1,6 +1,6 @@
 /** Scores of classes that went through a relu: none is below 0, and those that are 0 get no gradient. */
 
-import { diagnosis, lineOfCandidate } from "../diagnosis.ts";
+import { diagnosis, statementOfCandidate } from "../diagnosis.ts";
 import { earlierActivation } from "./activation_twice.ts";
 
 export const FINDINGS = [
@@ -8,7 +8,7 @@ export const FINDINGS = [
     kind: "relu_before_loss",
     severity: "note",
     of: ({ scan }) => scan.operationsNamed(/^(?:cross_entropy_loss|binary_cross_entropy_with_logits)$/),
-    once: lineOfCandidate,
+    once: statementOfCandidate,
     say: (facts, { inputs: [scores], step }) => {
       const relu = facts.isInsideBackward(step) ? null : earlierActivation(facts, scores, "relu");
       const numbers = facts.numbersOf(scores, step);

@@ -4,7 +4,7 @@
  * the one they are summed along.
  */
 
-import { codeFact, diagnosis, lineOfCandidate, operationName } from "../diagnosis.ts";
+import { codeFact, diagnosis, statementOfCandidate, operationName } from "../diagnosis.ts";
 import type { Diagnosis, Fact, Facts, RunFacts } from "../diagnosis.ts";
 import { axesOf, isKnown, sizeOfAxis, originFactorsOf } from "../facts/axes.ts";
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
@@ -25,7 +25,7 @@ export const FINDINGS = [
     kind: "attention_weights",
     severity: "warning",
     of: attentionsOf,
-    once: ({ op }, facts) => lineOfCandidate(op, facts),
+    once: ({ op }, facts) => statementOfCandidate(op, facts),
     say: (facts, attention) => {
       const fault = attentionFault(facts, attention);
       return fault && diagnosisOf(facts, attention, fault);

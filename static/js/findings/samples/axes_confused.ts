@@ -1,6 +1,6 @@
 /** Axes that stand where others belong: classes that are no layer's, offsets of positions that differ by sample. */
 
-import { codeFact, diagnosis, lineOfCandidate, operationName } from "../diagnosis.ts";
+import { codeFact, diagnosis, statementOfCandidate, operationName } from "../diagnosis.ts";
 import type { Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
 import { axesOf, isKnown, isParameterAxis, sizeOfAxis, type Axis, type AxisUse } from "../facts/axes.ts";
 import { attentionsOf, isSelfAttention } from "./attentions.ts";
@@ -17,21 +17,21 @@ export const FINDINGS = [
     kind: "axes_confused",
     severity: "warning",
     of: (facts) => facts.scan.operationsNamed(/^(?:batch|instance)_norm$/),
-    once: lineOfCandidate,
+    once: statementOfCandidate,
     say: wrongChannelAxis,
   }),
   diagnosis({
     kind: "axes_confused",
     severity: "warning",
     of: (facts) => axesOf(facts).uses.filter(({ as }) => as === "classes"),
-    once: ({ op }, facts) => lineOfCandidate(op, facts),
+    once: ({ op }, facts) => statementOfCandidate(op, facts),
     say: wrongClassAxis,
   }),
   diagnosis({
     kind: "axes_confused",
     severity: "warning",
     of: (facts) => axesOf(facts).uses.filter(({ as, op }) => as === "rows" && op.inputs.length > 1),
-    once: ({ op }, facts) => lineOfCandidate(op, facts),
+    once: ({ op }, facts) => statementOfCandidate(op, facts),
     say: wrongRowOrder,
   }),
   diagnosis({
@@ -47,7 +47,7 @@ export const FINDINGS = [
           { op, x: table, table: x },
         ];
       }),
-    once: ({ op }, facts) => lineOfCandidate(op, facts),
+    once: ({ op }, facts) => statementOfCandidate(op, facts),
     say: wrongPositionAxis,
   }),
 ];

@@ -3,7 +3,7 @@
  * nothing raises. The same where one choice among all elements is compared with one label for each row.
  */
 
-import { diagnosis, lineOfCandidate, madeBefore, nameTextOfFact, operationName } from "../diagnosis.ts";
+import { diagnosis, statementOfCandidate, madeBefore, nameTextOfFact, operationName } from "../diagnosis.ts";
 import type { Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
 import { tupleText } from "../../trace/format.ts";
 
@@ -13,14 +13,14 @@ export const FINDINGS = [
     severity: "warning",
     when: ({ backwardCalls }) => backwardCalls.length,
     of: ({ scan }) => scan.operationsNamed(/^(?:sub|mul|broadcast_tensors)$/),
-    once: lineOfCandidate,
+    once: statementOfCandidate,
     say: (facts, op) => broadcastLoss(facts, op) ?? pairedInMean(facts, op),
   }),
   diagnosis({
     kind: "shape_mismatch",
     severity: "warning",
     of: ({ scan }) => scan.operationsNamed(/^(?:eq|ne)$/),
-    once: lineOfCandidate,
+    once: statementOfCandidate,
     say: (facts, op) => comparedTable(facts, op) ?? choiceAmongAll(facts, op),
   }),
 ];

@@ -3,7 +3,7 @@
  * do weights that are computed from that number.
  */
 
-import { codeFact, diagnosis, lineOfCandidate, operationName } from "../diagnosis.ts";
+import { codeFact, diagnosis, statementOfCandidate, operationName } from "../diagnosis.ts";
 import type { Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
 import { axesOf } from "../facts/axes.ts";
 import { numel } from "../../trace/reads.ts";
@@ -23,7 +23,7 @@ export const FINDINGS = [
     kind: "loss_times_mask",
     severity: "warning",
     of: (facts) => facts.scan.operationsNamed(MEETING).filter(({ step }) => !facts.isInsideBackward(step)),
-    once: lineOfCandidate,
+    once: statementOfCandidate,
     say: (facts, op) => {
       if (op.inputs.length < 2) return null;
       const loss = op.inputs.find((uid) => !shapeOf(facts, uid).length && facts.scan.initialFields(uid)?.requires_grad);
@@ -41,7 +41,7 @@ export const FINDINGS = [
     kind: "loss_times_mask",
     severity: "warning",
     of: (facts) => facts.scan.operationsNamed(/^mul$/).filter(({ step }) => !facts.isInsideBackward(step)),
-    once: lineOfCandidate,
+    once: statementOfCandidate,
     /** A factor of a mean over samples that is made of that mean, and not in proportion, as the focal loss's. */
     say: (facts, op) => {
       const [a, b] = op.inputs;

@@ -1,6 +1,6 @@
 /** An average of averages of batches that are not of one size: the smaller batch counts as much as the larger. */
 
-import { codeFact, diagnosis, lineOfCandidate, operationName } from "../diagnosis.ts";
+import { codeFact, diagnosis, statementOfCandidate, operationName } from "../diagnosis.ts";
 import type { Link, Operation, RunFacts } from "../diagnosis.ts";
 import { addToList } from "../../trace/multimap.ts";
 import {
@@ -21,7 +21,7 @@ export const FINDINGS = [
     severity: "note",
     when: ({ trace }) => !statementTrees(trace.program).some(mayReduceOtherwise),
     of: meansOfMeans,
-    once: lineOfCandidate,
+    once: statementOfCandidate,
     /** None where all batches are of one size, or it makes no difference. */
     say: (facts, { name, means, step }) => {
       const sizes = [...new Set(means.map(({ size }) => size))];

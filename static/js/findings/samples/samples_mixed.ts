@@ -2,7 +2,7 @@
  * Probabilities that a softmax formed down the batch, and that are then read as those of the classes of each sample.
  */
 
-import { codeFact, diagnosis, lineOfCandidate, operationName } from "../diagnosis.ts";
+import { codeFact, diagnosis, statementOfCandidate, operationName } from "../diagnosis.ts";
 import type { Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
 import { sumsAlong } from "../facts/tensor_values.ts";
 import {
@@ -20,7 +20,7 @@ export const FINDINGS = [
     kind: "samples_mixed",
     severity: "warning",
     of: ({ scan }) => scan.operationsNamed(SOFTMAX),
-    once: lineOfCandidate,
+    once: statementOfCandidate,
     say: (facts, op) => {
       if (facts.isInsideBackward(op.step) || !op.outputs.length) return null;
       const shape = facts.handle(op.outputs[0], op.step)?.shape ?? [];

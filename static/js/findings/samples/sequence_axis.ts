@@ -3,7 +3,7 @@
  * samples mix as moments do.
  */
 
-import { codeFact, diagnosis, lineOfCandidate, operationName } from "../diagnosis.ts";
+import { codeFact, diagnosis, statementOfCandidate, operationName } from "../diagnosis.ts";
 import type { Diagnosis, Operation, RunFacts } from "../diagnosis.ts";
 import { axesOf, isSameAxis, RECURRENT, sizeOfAxis, originFactorsOf, type Axis, type AxisUse } from "../facts/axes.ts";
 import { attentionsOf, isSelfAttention } from "./attentions.ts";
@@ -13,7 +13,7 @@ export const FINDINGS = [
     kind: "samples_mixed",
     severity: "warning",
     of: (facts) => [...recurrences(facts), ...attended(facts)],
-    once: ({ op }, facts) => lineOfCandidate(op, facts),
+    once: ({ op }, facts) => statementOfCandidate(op, facts),
     say: (facts, sequence) => {
       const readers = readersBySample(facts, sequence);
       return readers && diagnosisOf(facts, sequence, readers);

@@ -3,7 +3,7 @@
  * rows for one.
  */
 
-import { codeFact, diagnosis, lineOfCandidate, operationName } from "../diagnosis.ts";
+import { codeFact, diagnosis, statementOfCandidate, operationName } from "../diagnosis.ts";
 import type { Fix, Operation, RunFacts } from "../diagnosis.ts";
 import { axesOf, isKnown, isParameterAxis, sizeOfAxis, originFactorsOf, type AxisUse } from "../facts/axes.ts";
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
@@ -56,7 +56,7 @@ export const FINDINGS = [
       const isOther = ({ step }: Operation) => !facts.steps[step].visit && !mixed.has(facts.steps[step].line);
       return facts.scan.operationsNamed(VIEW).filter((op) => isOther(op) && viewMethodName(facts, op));
     },
-    once: lineOfCandidate,
+    once: statementOfCandidate,
     /** A view to the same sizes in another order, whatever operation reads it. */
     say: (facts, op) => {
       if (!facts.usesOf(op.outputs[0]).length) return null;
