@@ -69,10 +69,10 @@ export function hasOtherReaders(facts: RunFacts, write: WriteEvent) {
 /** The first name, other than the statement's own, through which the program later reads what a step wrote. */
 export function laterReader(facts: RunFacts, write: WriteEvent, stepsByName: StepsByName): LaterReader | null {
   const { visit, frame } = facts.steps[write.step];
-  if (isOverwrittenNext(facts, write)) return null;
-  return visit
+  const reader = visit
     ? laterReaderOfGrad(facts, write, stepsByName)
     : laterReaderOfWrite(facts, write, frame ?? "", stepsByName);
+  return reader && !isOverwrittenBy(facts, write, reader.used) ? reader : null;
 }
 
 function laterReaderOfWrite(
@@ -251,18 +251,15 @@ export function nextReaderByName(
 }
 
 /**
- * Whether all of the written memory gets numbers by another handle before an operation reads it by one, so that what was
- * written shows nowhere: `p.data.copy_(q)` after a write to `q`.
+ * Whether all of the written memory has got numbers by another handle by the end of a step, so that what was written
+ * shows nowhere: `p.data.copy_(q)` after a write to `q`.
  */
-function isOverwrittenNext(facts: RunFacts, { storage, step, by }: WriteEvent) {
+function isOverwrittenBy(facts: RunFacts, { storage, step, by }: WriteEvent, end: number) {
   const shape = facts.handle(by, step)?.shape?.join();
-  const next = facts.scan.operationsNamed(WHOLLY_OVERWRITING_OPERATION).find((op) => {
-    const target = op.step > step ? facts.handle(op.inputs[0], op.step) : undefined;
-    return target?.storage === storage && target.shape?.join() === shape;
+  return facts.scan.operationsNamed(WHOLLY_OVERWRITING_OPERATION).some((op) => {
+    const target = op.step > step && op.step <= end && op.inputs[0] !== by ? facts.handle(op.inputs[0], op.step) : null;
+    return target?.storage === storage && target?.shape?.join() === shape;
   });
-  if (!next || next.inputs[0] === by) return false;
-  const others = facts.index.handlesOfStorage(storage, step).filter((uid) => uid !== by);
-  return !others.some((uid) => facts.usesOf(uid).some((op) => op.step > step && op.step < next.step));
 }
 
 /**
