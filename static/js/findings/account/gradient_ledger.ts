@@ -109,7 +109,7 @@ function addWritesAndReads(facts: RunFacts, entriesByTensor: Map<string, LedgerE
 }
 
 /** Whether the tensor that took a gradient's place at a step holds nothing of it: zeros, or numbers from elsewhere. */
-export function isGradientAnew(facts: RunFacts, before: string, after: string, step: number): boolean {
+function isGradientAnew(facts: RunFacts, before: string, after: string, step: number): boolean {
   const range = rangeOfTensor(facts, after, step);
   if (range && range.min === 0 && range.max === 0) return true;
   return facts.dataflow.shortestPath(before, [after], step) === null;
