@@ -39,6 +39,7 @@ export class RecordedRun {
   steps: Step[];
   source: string[];
   _scan: RunScan | null = null;
+  private meaningsAround = new Map<string, NameBinding | null>();
   _naming: EntityNaming | null = null;
   _entities: EntityHistory | null = null;
   _names: StepNames | null = null;
@@ -174,9 +175,29 @@ export class RecordedRun {
     return this.scan.bindingsByUid.get(uid ?? "") ?? [];
   }
 
-  /** What a name of a frame came to mean, in order. */
+  /** What a name of a frame came to mean, in order; of a variable of the function around it, first what that meant. */
   meaningsOf(frame: string | null | undefined, name: string | null | undefined): NameBinding[] {
-    return this.scan.meaningsByName.get(`${frame}/${name}`) ?? [];
+    const meanings = this.scan.meaningsByName.get(`${frame}/${name}`) ?? [];
+    const isFree = meanings.length > 0 && this.scan.initialFields(frame)?.free?.includes(name ?? "");
+    if (!isFree || meanings[0].step !== this.birthStep(frame)) return meanings;
+    const key = `${frame}/${name}`;
+    let around = this.meaningsAround.get(key);
+    if (around === undefined) {
+      around = this.meaningAround(meanings[0]);
+      this.meaningsAround.set(key, around);
+    }
+    return around ? [around, ...meanings.slice(1)] : meanings;
+  }
+
+  /** What a free variable meant last in another function before its own began. */
+  private meaningAround({ uid, name, frame, step }: NameBinding): NameBinding | null {
+    let found: NameBinding | null = null;
+    for (const meanings of this.scan.meaningsByName.values()) {
+      if (meanings[0].name !== name || meanings[0].frame === frame) continue;
+      const last = meanings.findLast((meaning) => meaning.step < step);
+      if (last && last.uid === uid && (!found || last.step > found.step)) found = last;
+    }
+    return found;
   }
 
   /** The steps at which backwards came to a node, in order. */

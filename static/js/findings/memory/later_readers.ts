@@ -188,7 +188,8 @@ function parameterComparedLater(
   );
   const firstNamedStep = facts.bindingsOf(uid)?.[0]?.step ?? 0;
   for (const tag of tags) {
-    const binding = facts.bindingsOf(uid).find(({ name, frame }) => name === tag.text && frame === tag.frame);
+    // the same name in a function within, or in one that was given it, is no second one
+    const binding = facts.bindingsOf(uid).find(({ name }) => name === tag.text);
     const isSecondName =
       binding && facts.steps[binding.step].kind === "statement" && binding.step > facts.birthStep(uid);
     // what it has been called from the start
@@ -231,7 +232,7 @@ export function nextReaderByName(
   step: number,
   stepsByName: StepsByName,
 ): LaterReader | null {
-  for (const tag of tags) {
+  for (const tag of tags.flatMap((each) => [each, ...asFreeVariable(facts, uid, each, step)])) {
     const calling = callingStatement(facts, step, tag);
     const nextUse = stepsByName
       .get(firstNameOf(tag.text))
@@ -248,6 +249,15 @@ export function nextReaderByName(
     if (tag.kind !== "var" || meaningThen?.uid === uid) return { uid, tag, used: useStep };
   }
   return null;
+}
+
+/** The same variable as the functions know it that take it from the function around them. */
+function asFreeVariable(facts: RunFacts, uid: string, { kind, text, frame }: NameTag, step: number): NameTag[] {
+  if (kind !== "var") return [];
+  return (facts.namesAt(step).tags.get(uid) ?? []).filter((other) => {
+    if (other.kind !== kind || other.text !== text || other.frame === frame) return false;
+    return facts.scan.initialFields(other.frame)?.free?.includes(firstNameOf(text)) ?? false;
+  });
 }
 
 /**

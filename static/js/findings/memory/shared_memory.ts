@@ -102,7 +102,7 @@ function diagnosisOf(facts: RunFacts, write: WriteEvent, { uid, tag, used: useSt
   const writer = writingHandle(facts, write, uid, tag);
   const y = codeFact(tag.text);
   const gradient = facts.naming.gradPathAt(by ?? "", step);
-  const writtenName = gradient ? codeFact(gradient) : writerName(facts, write, writer, uid);
+  const writtenName = gradient ? codeFact(gradient) : writerName(facts, write, writer, uid, tag.text);
   const sharingStep = sharingStepBefore(facts, uid, writer, step, tag);
   const sharingPlace = facts.place(sharingStep);
   const isByLayer = isWrittenByCalledModule(facts, write);
@@ -211,12 +211,30 @@ function writingHandle(
 }
 
 /** The name of what was written, or the statement's target. */
-function writerName(facts: RunFacts, { step, storage }: WriteEvent, writer: string | null, reader: string) {
+function writerName(
+  facts: RunFacts,
+  { step, storage }: WriteEvent,
+  writer: string | null,
+  reader: string,
+  readerName: string,
+) {
   const target = [...facts.mentionsAt(step).targets].find((name) => !isOnlyBound(facts.syntax(step), name));
   const written = target ? pathWritten(facts, step, target, storage) : null;
   for (const uid of [writer, ...handlesReadingStorage(facts, storage, step)])
     if (uid && uid !== reader && facts.naming.nameAt(uid, step)) return facts.nameFact(uid, step);
+  const other = reader === writer && !written ? otherNameOf(facts, reader, step, readerName) : null;
+  if (other) return codeFact(other);
   return written ? codeFact(written) : facts.statementFact(step);
+}
+
+/** Another path to a tensor than a name, that the running function sees: `model.weight` of what is also `before`. */
+function otherNameOf(facts: RunFacts, uid: string, step: number, name: string) {
+  return (
+    facts.naming
+      .namesAsRead(step)
+      .namesOf(uid)
+      .find(({ text, scope }) => text !== name && !scope)?.text ?? null
+  );
 }
 
 /** As much of a target's path as leads to a tensor or an array of the memory: of `x.grad.data[0]` it is `x.grad`. */
@@ -237,8 +255,13 @@ function sharingStepBefore(facts: RunFacts, uid: string, writer: string | null, 
     if (stored !== null) return stored;
   }
   if (uid === writer || !writer) {
-    const bound = facts.meaningsOf(tag.frame, tag.text).findLast((meaning) => meaning.step <= step);
-    const other = facts.bindingsOf(uid).findLast((binding) => binding.step < step);
+    const isFree = (name: string, frame: string | null | undefined) =>
+      facts.scan.initialFields(frame)?.free?.includes(name) ?? false;
+    const bindings = facts.bindingsOf(uid).filter((binding) => binding.step <= step);
+    const bound = isFree(tag.text, tag.frame)
+      ? bindings.find(({ name }) => name === tag.text)
+      : facts.meaningsOf(tag.frame, tag.text).findLast((meaning) => meaning.step <= step);
+    const other = bindings.findLast(({ name, frame }) => name !== tag.text || !isFree(name, frame));
     return Math.max(bound?.step ?? facts.birthStep(uid), writer ? (other?.step ?? 0) : 0);
   }
   const sharingStepOf = (handleUid: string) =>
