@@ -737,6 +737,27 @@ OWN_PROGRAMS: dict[str, tuple[str, Edits]] = {
         "print(((score > 0.5) == y.bool()).sum().item())\n",
         (("score > 0.5", "score > 0"),),
     ),
+    "reverse_unread": (
+        "rnn, head = nn.LSTM(4, 6, batch_first=True, bidirectional=True), nn.Linear(12, 3)\n"
+        "x, y = torch.randn(8, 5, 4), torch.randint(3, (8,))\n"
+        "opt = torch.optim.SGD([*rnn.parameters(), *head.parameters()], lr=0.1)\n"
+        "for _ in range(3):\n"
+        "    out, (h_n, c_n) = rnn(x)\n"
+        "    opt.zero_grad()\n"
+        "    nn.functional.cross_entropy(head(out[:, -1]), y).backward()\n"
+        "    opt.step()\n",
+        (("head(out[:, -1])", "head(torch.cat((h_n[-2], h_n[-1]), dim=-1))"),),
+    ),
+    "softmax_of_one": (
+        "score, x, y = nn.Linear(4, 1), torch.randn(8, 5, 4), torch.randn(8, 4)\n"
+        "opt = torch.optim.SGD(score.parameters(), lr=0.1)\n"
+        "for _ in range(4):\n"
+        "    opt.zero_grad()\n"
+        "    scores = score(x)\n"
+        "    ((scores.softmax(dim=-1) * x).sum(1) + scores.mean() - y).pow(2).mean().backward()\n"
+        "    opt.step()\n",
+        (("softmax(dim=-1)", "softmax(dim=1)"),),
+    ),
     "linear_twice": (
         "net, x, y = nn.Sequential(nn.Linear(3, 6), nn.Linear(6, 1)), torch.randn(8, 3), torch.randn(8, 1)\n"
         "opt = torch.optim.SGD(net.parameters(), lr=0.1)\n"

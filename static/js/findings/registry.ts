@@ -97,6 +97,8 @@ import { FINDINGS as uninitialized } from "./numbers/uninitialized.ts";
 import { FINDINGS as batchesOfOneClass } from "./samples/batches_of_one_class.ts";
 import { FINDINGS as iteratorBeginsAgain } from "./samples/iterator_begins_again.ts";
 import { FINDINGS as neverEqual } from "./samples/never_equal.ts";
+import { FINDINGS as reverseUnread } from "./samples/reverse_unread.ts";
+import { FINDINGS as softmaxOfOne } from "./numbers/softmax_of_one.ts";
 import type { DiagnosisRow } from "./diagnosis.ts";
 
 export const DIAGNOSES: DiagnosisRow[] = [
@@ -194,4 +196,6 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...batchesOfOneClass,
   ...iteratorBeginsAgain,
   ...neverEqual,
+  ...reverseUnread,
+  ...softmaxOfOne,
 ];

@@ -42,6 +42,7 @@ const IN_PLACE_ARITHMETIC: Record<string, (a: number, b: number) => number> = {
   sub_: (a, b) => a - b,
   mul_: (a, b) => a * b,
   div_: (a, b) => a / b,
+  copy_: (_, b) => b,
 };
 
 const IN_PLACE_ARITHMETIC_NAME = new RegExp(`^(?:${Object.keys(IN_PLACE_ARITHMETIC).join("|")})$`);
