@@ -1,6 +1,7 @@
 /** A softmax along a dimension of one element, in each call of its line: it gives 1 whatever it gets. */
 
 import { codeFact, diagnosis, operationName, type RunFacts } from "../diagnosis.ts";
+import { leavesWithZeroGradient } from "../gradients/zero_gradient.ts";
 import { tupleText } from "../../trace/format.ts";
 import { groupBy } from "../../trace/multimap.ts";
 
@@ -19,7 +20,7 @@ export const FINDINGS = [
         return null;
       const [{ name, inputs, outputs, step, args }] = trained;
       const shape = facts.handle(inputs[0], step)?.shape ?? [];
-      if (shape.every((size) => size === 1)) return null;
+      if (shape.every((size) => size === 1) || isToldByZeros(facts, inputs[0], step)) return null;
       return {
         cause: step,
         chain: [
@@ -40,6 +41,11 @@ export const FINDINGS = [
 ];
 
 const MIN_ROUNDS = 3;
+
+/** Whether a parameter behind the scores got nothing but zeros, which another finding explains. */
+function isToldByZeros(facts: RunFacts, scores: string, step: number) {
+  return [...leavesWithZeroGradient(facts).keys()].some((leaf) => facts.dataflow.shortestPath(leaf, [scores], step));
+}
 
 function isAlongOne(facts: RunFacts, uid: string, dim: unknown, step: number) {
   const shape = facts.handle(uid, step)?.shape;
