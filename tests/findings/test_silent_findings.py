@@ -58,6 +58,23 @@ def test_a_branch_that_where_does_not_take_is_named(branch: str, line: int, said
     assert f"the branch that where does not take is still computed, {said}" in finding["what"]
 
 
+@pytest.mark.parametrize(
+    ("name", "kind", "said"),
+    [
+        ("eval_taken_back_before_the_forward", "eval_missing", "Line 21 (`net.train()`) puts `net` back into training"),
+        ("eval_after_the_validation", "eval_missing", "`net` is in training there."),
+        ("eval_held_until_the_next_epoch", "eval_never_left", "`net.eval()` on line 12 is not taken back before line "),
+        ("eval_held_until_the_next_epoch", "eval_never_left", "iteration 2: `net.eval()`"),
+        ("eval_held_while_nothing_is_recorded", "eval_never_left", "is not taken back before line 26 trains."),
+        ("eval_left_after_validation_function", "eval_never_left", "From iteration 1 on"),
+        ("eval_left_between_two_calls", "eval_never_left", "After line 21, `net` trains without dropout"),
+    ],
+)
+def test_where_a_mode_begins_and_ends_is_told(name: str, kind: str, said: str) -> None:
+    findings = findings_of((FOLDER / f"{name}.py").read_text())
+    assert said in next(finding["text"] for finding in findings if finding["kind"] == kind)
+
+
 DIVERGES = """import torch
 w = torch.tensor([1.5], requires_grad=True)
 opt = torch.optim.SGD([w], lr=0.9)

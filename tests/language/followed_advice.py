@@ -11,6 +11,7 @@ BY_HAND: dict[str, tuple[str, Edits]] = {
         "silent/batch_norm_over_the_positions",
         (("norm(hidden)", "norm(hidden.transpose(1, 2)).transpose(1, 2)"),),
     ),
+    "eval_missing.taken_back": ("silent/eval_taken_back_before_the_forward", (("            net.train()\n", ""),)),
     "load_matched_nothing.left_out": (
         "silent/table_outside_of_the_state_dict",
         (("self.table = torch.randn(2, 4)", 'self.register_buffer("table", torch.randn(2, 4))'),),

@@ -3,8 +3,8 @@
  * missing.
  */
 
-import { codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
-import { outermostCallStep, dataSourcesOf, layerCalls, type LayerCall } from "./layer_calls.ts";
+import { codeFact, diagnosis, phrase, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { outermostCallStep, dataSourcesOf, layerCalls, modeChangeBefore, type LayerCall } from "./layer_calls.ts";
 import { attributeRead, calleePath, callsIn } from "../../syntax/expressions.ts";
 import { bareExpression } from "../../syntax/statements.ts";
 import { childOf, type SyntaxNode } from "../../syntax/tree.ts";
@@ -24,6 +24,9 @@ export const FINDINGS = [
     },
   }),
 ];
+
+/** What a layer does in training, by the variant that says so. */
+const DOES: Record<string, string> = { batch_norm: "takes_batch", dropout: "drops", one: "takes_one" };
 
 /**
  * Null where the facts do not say that a prediction is meant: where the layer ever runs in eval, or the result trains.
@@ -98,6 +101,23 @@ function stepMentioningEval(facts: RunFacts, call: LayerCall): number | null {
   return null;
 }
 
+/**
+ * The steps at which the outermost module went into eval and was put back into training, both behind its last update:
+ * null where it was never in eval, or training goes on since.
+ */
+function evalTakenBack(facts: RunFacts, { outer, step }: LayerCall): { evalStep: number; backStep: number } | null {
+  const backStep = modeChangeBefore(facts, outer?.module, true, step);
+  const evalStep = backStep === null ? null : modeChangeBefore(facts, outer?.module, false, backStep - 1);
+  if (backStep === null || evalStep === null || stepsBetween(facts, evalStep, step) > 0) return null;
+  const isSeen = !facts.steps.slice(evalStep, step + 1).some(({ skipped }) => skipped);
+  return isSeen ? { evalStep, backStep } : null;
+}
+
+/** Whether the trace has a module in eval at any step. */
+function isEverInEval(facts: RunFacts, uid: string | null | undefined) {
+  return facts.index.objectChanges.some((change) => change.uid === uid && change.fields.training === false);
+}
+
 function diagnosisOf(facts: RunFacts, call: LayerCall, variant: string): Diagnosis {
   const outerStep = outermostCallStep(facts, call.step);
   const mention = stepMentioningEval(facts, call);
@@ -124,9 +144,25 @@ function diagnosisOf(facts: RunFacts, call: LayerCall, variant: string): Diagnos
       facts: { ...names, effect: facts.place(outerStep).line },
       fixes: [["call_it"]],
     };
+  const severity = variant === "one" ? "warning" : "note";
+  const taken = evalTakenBack(facts, call);
+  if (taken)
+    return {
+      variant: "taken_back",
+      severity,
+      cause: taken.backStep,
+      chain: [
+        [taken.evalStep, "way", [call.outer?.module], { module }],
+        [taken.backStep, "cut", [call.outer?.module], { module }],
+        [call.step, "written", [call.inner?.module, ...call.op.outputs]],
+        [outerStep, "read"],
+      ],
+      names: [layer, module],
+      facts: { ...names, effect: facts.place(outerStep).line, does: phrase(`finding.eval_missing.${DOES[variant]}`) },
+    };
   return {
-    variant,
-    severity: variant === "one" ? "warning" : "note",
+    variant: variant === "dropout" && isEverInEval(facts, call.outer?.module) ? "dropout_now" : variant,
+    severity,
     cause: outerStep,
     chain: [
       [call.step, "written", [call.inner?.module, ...call.op.outputs]],

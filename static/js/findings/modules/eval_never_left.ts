@@ -1,9 +1,9 @@
 /** A training that goes on in eval: `eval()` was called for an evaluation, and no `train()` right after it. */
 
-import { codeFact, diagnosis, type RunFacts } from "../diagnosis.ts";
+import { chainLink, codeFact, diagnosis, phrase, type LinkRole, type RunFacts } from "../diagnosis.ts";
 import { groupBy } from "../../trace/multimap.ts";
-import { outermostCallStep, layerCalls, modeChangeBefore, type LayerCall } from "./layer_calls.ts";
-import { modulePath, innermostIteration } from "../training/training_facts.ts";
+import { outermostCallStep, layerCalls, modeChangeBefore, nextTraining, type LayerCall } from "./layer_calls.ts";
+import { iterationOfLoop, loopBetween, modulePath } from "../training/training_facts.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -18,25 +18,39 @@ export const FINDINGS = [
         module?.module ? facts.nameFact(module.module, leftStep) : codeFact(module?.type ?? "");
       const [layer, module] = [nameOf(left.inner), nameOf(left.outer)];
       const evalStep = modeChangeBefore(facts, left.outer?.module, false, evaluated.step) ?? evaluated.step;
-      const backStep = back && (modeChangeBefore(facts, left.outer?.module, true, back.step) ?? back.step);
-      const names = {
-        module,
-        name: modulePath(module),
-        layer,
-        iteration: innermostIteration(facts, leftStep),
-        forward: facts.place(leftStep).line,
-        back: backStep ? facts.lineOf(backStep) : "",
+      const backStep = nextTraining(facts, left.outer?.module, left.step) ?? back?.step ?? null;
+      const isSeenUntil = (end: number) => !facts.steps.slice(leftStep + 1, end + 1).some(({ skipped }) => skipped);
+      const ending = !isSeenUntil(backStep ?? facts.steps.length) ? "_first" : backStep === null ? "" : "_for_a_while";
+      const loop = loopBetween(facts, trainedStep, leftStep);
+      const iteration = iterationOfLoop(facts, loop, leftStep);
+      const forward = facts.place(leftStep).line;
+      const link = (step: number, role: LinkRole, uid: string | null | undefined) => {
+        const of = iterationOfLoop(facts, loop, step);
+        const place = facts.place(step);
+        const code = facts.statementFact(step);
+        if (of !== null) return chainLink(place, role, { code, iteration: of }, [uid]);
+        return { ...chainLink(place, role, { code }, [uid]), words: { kind: "eval_never_left", variant: "at_once" } };
       };
+      const ofLoop = ending ? "in_iteration" : "from_iteration";
+      const whenKey = `finding.eval_never_left.${iteration === null ? "after_line" : ofLoop}`;
       return {
-        variant: back ? `${left.layer}_for_a_while` : left.layer,
+        variant: `${left.layer}${ending}`,
         cause: evalStep,
         chain: [
-          [trainedStep, "way", [left.inner?.module], { iteration: innermostIteration(facts, trainedStep) }],
-          [evalStep, "cut", [left.outer?.module], { iteration: innermostIteration(facts, evalStep) }],
-          [leftStep, "none", [left.inner?.module]],
+          link(trainedStep, "way", left.inner?.module),
+          link(evalStep, "cut", left.outer?.module),
+          link(leftStep, "none", left.inner?.module),
         ],
         names: [module, layer],
-        facts: names,
+        facts: {
+          module,
+          name: modulePath(module),
+          layer,
+          when: phrase(whenKey, iteration === null ? { line: facts.lineOf(evalStep) } : { iteration }),
+          moment: phrase(`finding.eval_never_left.${ending ? "evaluation_over" : "each_round"}`),
+          forward,
+          back: ending === "_for_a_while" && backStep !== null ? facts.lineOf(backStep) : "",
+        },
         fixes: [["train_first", { name: modulePath(module) }, leftStep]],
       };
     },

@@ -95,3 +95,11 @@ export function modeChangeBefore(facts: RunFacts, uid: string | null | undefined
   }
   return mode === training ? changed : null;
 }
+
+/** The first step after another at which a module is in training again; null where the trace does not say. */
+export function nextTraining(facts: RunFacts, uid: string | null | undefined, step: number): number | null {
+  const change = facts.index.objectChanges.find(
+    (change) => change.uid === uid && change.step > step && change.fields.training === true,
+  );
+  return change?.step ?? null;
+}

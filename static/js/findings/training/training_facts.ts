@@ -2,9 +2,40 @@
 
 import { codeFact, nameTextOfFact, type Fact, type RunFacts } from "../diagnosis.ts";
 
+/** a loop that a step is in, and its iteration then, from 0 */
+interface RunningLoop {
+  /** of the function's call, and how many loops are around it there */
+  loop: string;
+  iteration: number;
+}
+
+/** The loops around a step, outermost first; with those that call its function. */
+function loopsAround(facts: RunFacts, step: number): RunningLoop[] {
+  const { frame, iter } = facts.steps[step] ?? {};
+  const own = (iter ?? []).map((iteration, level) => ({ loop: `${frame} ${level}`, iteration }));
+  const called = facts.birthStep(frame);
+  const isCalled = called < step && facts.steps[called]?.kind === "call" && facts.steps[called].frame !== frame;
+  return isCalled ? [...loopsAround(facts, called), ...own] : own;
+}
+
 /** The iteration of the innermost loop around a step, from 0; 0 where there is no loop. */
 export function innermostIteration(facts: RunFacts, step: number) {
-  return facts.steps[step]?.iter?.at(-1) ?? 0;
+  return loopsAround(facts, step).at(-1)?.iteration ?? 0;
+}
+
+/** The loop whose iterations are between two steps; null where they run in the same iteration of all that both have. */
+export function loopBetween(facts: RunFacts, earlier: number, later: number): string | null {
+  const [before, after] = [loopsAround(facts, earlier), loopsAround(facts, later)];
+  const level = after.findIndex(({ loop, iteration }, k) => {
+    return before[k]?.loop !== loop || before[k].iteration !== iteration;
+  });
+  const isOneLoop = level >= 0 && before[level]?.loop === after[level].loop;
+  return isOneLoop && before[level].iteration < after[level].iteration ? after[level].loop : null;
+}
+
+/** The iteration of a loop at a step in it, from 0; null where the step is outside. */
+export function iterationOfLoop(facts: RunFacts, of: string | null, step: number): number | null {
+  return loopsAround(facts, step).find(({ loop }) => loop === of)?.iteration ?? null;
 }
 
 /** The name of a module as the program can write it: `net[0]` for `net.0`. */
