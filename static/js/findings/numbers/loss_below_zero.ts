@@ -78,7 +78,7 @@ function diagnosisOfTarget(facts: RunFacts, op: Operation, name: string, value: 
   return diagnosisOf(facts, op, { variant: "targets", name, value, operand: op.inputs[1], held });
 }
 
-/** Whether the losses of single elements are masked or picked from, so that those of targets out of range may be left. */
+/** Whether the losses of single elements are masked or picked from, so that those of targets out of range are left. */
 function isPickedFrom(facts: RunFacts, { outputs: [losses] }: Operation) {
   return facts.usesOf(losses).some((use) => PICKING.test(operationName(use.name)) && !facts.isInsideBackward(use.step));
 }

@@ -174,7 +174,7 @@ function isDivided(facts: RunFacts, tree: SyntaxNode, { name, isList, means }: G
   });
 }
 
-/** The path of what a loop goes over, also where it counts or shows the rounds; a loader made of it has other rounds. */
+/** The path of what a loop goes over, also where it counts the rounds; a loader made of it has other rounds. */
 function iteratedPath(node: SyntaxNode): string | null {
   const given = node.kind === "Call" && AS_MANY.has(calleeName(node)) ? positionalArguments(node)[0] : null;
   return given ? iteratedPath(given) : pathText(node);
