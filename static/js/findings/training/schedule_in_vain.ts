@@ -90,12 +90,15 @@ export function schedulerAssignments(tree: SyntaxNode) {
 function vanishedRate(facts: RunFacts, { uid, made, steps }: Optimizer): Diagnosis | null {
   const own = rateChanges(facts).filter(({ optimizer }) => optimizer === uid);
   if (!own.length || own.some(({ before, after }) => after > before)) return null;
-  const rates = steps.map((step) => learningRateAt(facts, uid, step - 1) ?? Number.NaN);
+  const ofRounds = ratesOfRounds(facts);
+  const ofSteps = steps.map((step) => learningRateAt(facts, uid, step - 1) ?? Number.NaN);
+  const rates = ofRounds ?? ofSteps;
   const [largest] = rates;
   const from = rates.findIndex((rate) => rate < VANISHED * largest);
   if (from < 1 || rates.some((rate, k) => !(rate <= (rates[k - 1] ?? largest)))) return null;
-  const lowering = own.findLast(({ step }) => step < steps[from]) ?? own[0];
-  const { useful, vain } = countsOfSteps(facts, uid, steps[from]);
+  const used = steps[ofSteps.findIndex((rate) => rate < VANISHED * largest)] ?? steps[steps.length - 1];
+  const lowering = own.findLast(({ step }) => step < used) ?? own[0];
+  const { useful, vain } = ofRounds ? { useful: from, vain: rates.length - from } : countsOfSteps(facts, uid, used);
   if (vain < MIN_VANISHED_STEPS || vain < useful) return null;
   const optimizer = facts.nameFact(uid, lowering.step);
   return {
@@ -104,7 +107,7 @@ function vanishedRate(facts: RunFacts, { uid, made, steps }: Optimizer): Diagnos
     chain: [
       [made, "made", [uid]],
       [lowering.step, "written", [uid], { first: roundedNumber(lowering.after) }],
-      [steps[from], "used", [uid]],
+      [used, "used", [uid]],
     ],
     names: [optimizer],
     facts: {
@@ -117,6 +120,13 @@ function vanishedRate(facts: RunFacts, { uid, made, steps }: Optimizer): Diagnos
     },
     fixes: [["out_of_loop"]],
   };
+}
+
+/** The rate in each round, recorded or not, of the one optimizer of a run; null where there are more, or more rates. */
+function ratesOfRounds({ trace: { rounds }, optimizers }: RunFacts): number[] | null {
+  if (!rounds || rounds.optimizers !== 1 || optimizers.length !== 1 || rounds.every !== 1) return null;
+  const isSimple = rounds.rounds.every(({ lr, backwards }) => lr.length === 1 && backwards === 1);
+  return isSimple && rounds.rounds.length === rounds.count ? rounds.rounds.map(({ lr: [rate] }) => Number(rate)) : null;
 }
 
 /**
