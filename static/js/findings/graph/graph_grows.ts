@@ -158,8 +158,8 @@ function diagnosisOfValueSequence(
 
 /**
  * Whether each value adds to the one before what was computed apart from it, and no backward of the whole run walks any
- * of that: a sum of validation losses. Not where the statement adds for a backward elsewhere, as in the forward of a
- * module that is also trained.
+ * of that: a sum of validation losses, results that are joined. Not where the statement adds for a backward elsewhere,
+ * as in the forward of a module that is also trained.
  */
 function isSumOfUnusedGraphs(facts: RunFacts, heldValues: ValueWithGraph[]): boolean {
   if (!isRecordedWhole(facts)) return false;
@@ -175,7 +175,7 @@ function isSumOfUnusedGraphs(facts: RunFacts, heldValues: ValueWithGraph[]): boo
     const previous = heldValues[k].node;
     const added = next.flatMap((edge) => (edge && edge[0] !== previous ? [edge[0]] : []));
     return (
-      /^Add/.test(name) &&
+      /^(?:Add|Cat)/.test(name) &&
       next.some((edge) => edge?.[0] === previous) &&
       added.length === 1 &&
       added.every((start) => leadToLeavesAndAreUnvisited(facts, reachableNodes(facts, start), previous))
