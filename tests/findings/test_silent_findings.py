@@ -75,6 +75,20 @@ def test_where_a_mode_begins_and_ends_is_told(name: str, kind: str, said: str) -
     assert said in next(finding["text"] for finding in findings if finding["kind"] == kind)
 
 
+def test_a_small_view_is_told_of_what_it_was_made_from() -> None:
+    """Not of another view of the same memory, whichever had a name last."""
+    findings = findings_of((FOLDER / "part_of_a_part_keeps_the_table.py").read_text())
+    assert "it is a view of `table`" in findings[0]["what"]
+    findings = findings_of((FOLDER / "name_given_to_a_part_of_itself.py").read_text())
+    assert "it is a view of what `rows` meant before" in findings[0]["what"]
+
+
+def test_an_unrecorded_write_is_not_laid_to_the_head_of_its_loop() -> None:
+    findings = findings_of((FOLDER / "rows_of_an_array_scaled_in_a_dataset.py").read_text())
+    assert [(finding["kind"], finding["line"]) for finding in findings] == [("shared_memory", 17)]
+    assert "in torch" not in findings[0]["text"] and "clone" not in findings[0]["text"]
+
+
 DIVERGES = """import torch
 w = torch.tensor([1.5], requires_grad=True)
 opt = torch.optim.SGD([w], lr=0.9)
