@@ -86,6 +86,7 @@ def test_a_small_view_is_told_of_what_it_was_made_from() -> None:
 def test_an_unrecorded_write_is_not_laid_to_the_head_of_its_loop() -> None:
     findings = findings_of((FOLDER / "rows_of_an_array_scaled_in_a_dataset.py").read_text())
     assert [(finding["kind"], finding["line"]) for finding in findings] == [("shared_memory", 17)]
+    assert "line 15: `values = self.table[k]` reads `self.table`" in findings[0]["text"]
     assert "in torch" not in findings[0]["text"] and "clone" not in findings[0]["text"]
 
 

@@ -1,4 +1,4 @@
-# memory_held at 11: last, table
+# memory_held at 15: last, table
 import torch
 
 torch.manual_seed(0)
