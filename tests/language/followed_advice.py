@@ -405,6 +405,14 @@ BY_HAND: dict[str, tuple[str, Edits]] = {
         "silent/ctc_of_scores",
         (("ctc_loss(scores", "ctc_loss(scores.log_softmax(-1)"),),
     ),
+    "compared_with_itself.one": (
+        "silent/smaller_of_one_critic",
+        (("torch.min(q1, q1)", "torch.min(q1, q2)"),),
+    ),
+    "shape_mismatch.widened": (
+        "silent/target_of_each_action",
+        (("rewards - 0.2 * log_prob", "rewards - 0.2 * log_prob.sum(-1, keepdim=True)"),),
+    ),
     "compared_with_itself.twins": (
         "silent/anchor_compared_with_itself",
         (("positive = net(a)", "positive = net(p)"),),

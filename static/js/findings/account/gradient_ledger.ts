@@ -99,7 +99,10 @@ function addWritesAndReads(facts: RunFacts, entriesByTensor: Map<string, LedgerE
       const wasAdded = additions.has(step);
       if (!value) entries.push({ kind: "reset", step, at: Infinity, by: "" });
       else if (!wasAdded && k && changes[k - 1].value) {
-        const kind = isGradientAnew(facts, String(changes[k - 1].value), String(value), step) ? "reset" : "rewritten";
+        const before = String(changes[k - 1].value);
+        // steps that were not recorded may have brought another gradient
+        const isAnew = !facts.steps[step].skipped && isGradientAnew(facts, before, String(value), step);
+        const kind = isAnew ? "reset" : "rewritten";
         entries.push({ kind, step, at: Infinity, by: "" });
       }
     });

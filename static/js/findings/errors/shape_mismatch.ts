@@ -25,7 +25,7 @@ const ELEMENTWISE_OPERATIONS =
 function shapeMismatch(facts: RunFacts): Diagnosis | null {
   const { message = "", type = "" } = facts.error ?? {};
   if (!/^(?:RuntimeError|ValueError|IndexError)$/.test(type)) return null;
-  if (/loading state_dict/.test(message)) return null;
+  if (/loading state_dict|found invalid values/.test(message)) return null;
   const op = facts.failedOperation ?? forwardOfFailedVisit(facts);
   if (op?.inputs.some((uid) => facts.tensor(uid, op.step)?.wraps)) return null;
   const operands = op ? operandsOf(facts, op) : [];

@@ -28,6 +28,7 @@ export const FINDINGS = [
 
 const LOSS_OF_LOGARITHMS = /^(?:kl_div|nll_loss\w*)$/;
 const LOSS = /^(?:ctc_loss|kl_div|nll_loss\w*|binary_cross_entropy(?:_with_logits)?)$/;
+const PICKING = /^(?:mul_?|where|masked_\w+|index\w*|take\w*|gather)$/;
 /** Of a sum that is 1 but for rounding. */
 const MAX_DISTANCE_FROM_ONE = 1e-3;
 
@@ -72,9 +73,14 @@ function rowSum(facts: RunFacts, uid: string, step: number): number | null {
 /** A target is not between 0 and 1. */
 function diagnosisOfTarget(facts: RunFacts, op: Operation, name: string, value: number): Diagnosis | null {
   const range = facts.rangeOf(op.inputs[1], op.step);
-  if (!range || (range.min >= 0 && range.max <= 1)) return null;
+  if (!range || (range.min >= 0 && range.max <= 1) || isPickedFrom(facts, op)) return null;
   const held = range.min < 0 ? range.min : range.max;
   return diagnosisOf(facts, op, { variant: "targets", name, value, operand: op.inputs[1], held });
+}
+
+/** Whether the losses of single elements are masked or picked from, so that those of targets out of range are left. */
+function isPickedFrom(facts: RunFacts, { outputs: [losses] }: Operation) {
+  return facts.usesOf(losses).some((use) => PICKING.test(operationName(use.name)) && !facts.isInsideBackward(use.step));
 }
 
 interface BelowZero {
@@ -95,7 +101,10 @@ function diagnosisOf(facts: RunFacts, op: Operation, { variant, name, value, ope
   return {
     variant,
     cause: op.step,
-    chain: [made < op.step && facts.steps[made] && [made, "made", [operand]], [op.step, "checked", [op.outputs[0]]]],
+    chain: [
+      cells && made < op.step && facts.steps[made] && [made, "made", [operand]],
+      [op.step, "checked", [op.outputs[0]]],
+    ],
     names: [x, loss],
     facts: {
       x,

@@ -31,8 +31,8 @@ const MAX_LISTED_VALUES = 5;
 /** So many operations of one statement are walked back. */
 const MAX_OPERATIONS_BACK = 200;
 
-/** What torch says where it was asked to look for NaN in backward. */
-const ANOMALY_ERROR = /returned nan values in its/;
+/** What torch says where it was asked to look for NaN in backward, and where it refuses numbers that are none. */
+const NONFINITE_ERROR = /returned nan values in its|found invalid values[\s\S]*\bnan\b|contains either `inf`, `nan`/;
 
 /** Operations that only carry numbers on, or take them as the program gives them. */
 const CARRIED_OR_GIVEN_VALUES =
@@ -58,14 +58,24 @@ function firstNonfiniteValue(facts: RunFacts): Diagnosis[] {
   // a scaler looks for infinities itself, leaves the step out and lowers its scale
   if (gradScalerByBackward(facts).has(facts.steps[earliest.step].visit?.backward ?? "")) return [];
   const divergence = divergingParameterBefore(facts, earliest.step);
-  if (divergence) return [divergenceDiagnosis(facts, divergence, firstInfinityAfter(facts, divergence, earliest.step))];
+  if (divergence) {
+    const end = firstInfinityAfter(facts, divergence, earliest.step);
+    return [withError(facts, divergenceDiagnosis(facts, divergence, end))];
+  }
   const removed = earliest === firstInForward && nanRemovedTooLate(facts, earliest);
   if (removed) return [removed];
   const diagnosis =
     facts.steps[earliest.step].visit && earliest === firstInVisits
       ? nonfiniteVisitDiagnosis(facts, earliest.step)
       : nanOperationDiagnosis(facts, earliest);
-  return diagnosis ? [{ ...diagnosis, explainsError: ANOMALY_ERROR.test(facts.error?.message ?? "") }] : [];
+  return diagnosis ? [withError(facts, diagnosis)] : [];
+}
+
+/** What torch refused because of it belongs to what is told of a NaN. */
+function withError(facts: RunFacts, diagnosis: Diagnosis): Diagnosis {
+  if (!NONFINITE_ERROR.test(facts.error?.message ?? "")) return diagnosis;
+  const chain = [...diagnosis.chain, [facts.errorStep, "checked"] as Link];
+  return { ...diagnosis, chain, severity: "error", explainsError: true };
 }
 
 /** A parameter ran away; `end`: the step at which something ceased to be finite after that. */

@@ -14,7 +14,7 @@ export const FINDINGS = [
     when: ({ backwardCalls }) => backwardCalls.length,
     of: ({ scan }) => scan.operationsNamed(/^(?:sub|mul|broadcast_tensors)$/),
     once: statementOfCandidate,
-    say: (facts, op) => broadcastLoss(facts, op) ?? pairedInMean(facts, op),
+    say: (facts, op) => broadcastLoss(facts, op) ?? widenedInLoss(facts, op) ?? pairedInMean(facts, op),
   }),
   diagnosis({
     kind: "shape_mismatch",
@@ -44,6 +44,27 @@ function broadcastLoss(facts: RunFacts, op: Operation): Diagnosis | null {
   if (!BROADCASTING_OPERATIONS.has(name) || inputs.length !== 2 || !op.requires_grad.some(Boolean)) return null;
   const pair = columnAndRowOperands(facts, inputs, step);
   return pair && isUsedInLoss(facts, outputs, step) ? diagnosisOf(facts, pair, step) : null;
+}
+
+/** A loss of torch's between rows of one number and rows of several: each is compared with all of its row. */
+function widenedInLoss(facts: RunFacts, { name, inputs, outputs, step }: Operation): Diagnosis | null {
+  if (operationName(name) !== "broadcast_tensors" || inputs.length !== 2) return null;
+  const isLoss = (op: Operation) => LOSS_OPERATION.test(op.name) && op.inputs.some((uid) => outputs.includes(uid));
+  if (!facts.opsAt(step).some(isLoss)) return null;
+  const shapes = inputs.map((uid) => facts.handle(uid, step)?.shape ?? []);
+  const narrow = shapes.findIndex((shape) => shape.length > 1 && shape.at(-1) === 1);
+  const [from, to] = [shapes[narrow], shapes[1 - narrow]];
+  if (!from || from.length !== to.length || from[0] < 2 || (to.at(-1) ?? 1) < 2) return null;
+  if (String(from.slice(0, -1)) !== String(to.slice(0, -1))) return null;
+  const [x, y] = [inputs[narrow], inputs[1 - narrow]];
+  const [narrowFact, wideFact] = [x, y].map((uid) => facts.nameFact(namedOrDetached(facts, uid, step), step));
+  const [narrowShape, wideShape] = [from, to].map(tupleText);
+  return {
+    variant: "widened",
+    cause: step,
+    chain: [madeBefore(facts, y, step, { x: wideFact, x_shape: wideShape }), [step, "counted", [x, y]]],
+    facts: { x: narrowFact, y: wideFact, n: to.at(-1) ?? 1, x_shape: narrowShape, y_shape: wideShape },
+  };
 }
 
 /** A comparison, where what it gives is counted and one of the two was chosen. */

@@ -3,12 +3,29 @@
  * equal in every round, so the comparison says nothing.
  */
 
-import { diagnosis, type Operation, type RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, madeBefore, operationName, statementOfCandidate } from "../diagnosis.ts";
+import type { Operation, RunFacts } from "../diagnosis.ts";
 import { addToList, groupBy } from "../../trace/multimap.ts";
 import { dataSourcesOf } from "../modules/layer_calls.ts";
 import { moduleCallsOf } from "../../trace/module_calls.ts";
 
 export const FINDINGS = [
+  diagnosis({
+    kind: "compared_with_itself",
+    severity: "warning",
+    of: (facts) => facts.scan.operationsNamed(COMPARES_TWO),
+    once: statementOfCandidate,
+    say: (facts, { name, inputs, step }) => {
+      const [uid, other] = inputs;
+      if (inputs.length < 2 || uid !== other || facts.isInsideBackward(step)) return null;
+      return {
+        variant: "one",
+        cause: step,
+        chain: [madeBefore(facts, uid, step), [step, "used", [uid]]],
+        facts: { x: facts.nameFact(uid, step), op: codeFact(operationName(name)) },
+      };
+    },
+  }),
   diagnosis({
     kind: "compared_with_itself",
     severity: "warning",
@@ -50,6 +67,8 @@ export const FINDINGS = [
   }),
 ];
 
+const COMPARES_TWO =
+  /^(?:minimum|maximum|fmin|fmax|min|max|mse_loss|l1_loss|smooth_l1_loss|huber_loss|pairwise_distance|cosine_similarity)$/;
 const DISTANCE =
   /^(?:triplet_margin_loss|pairwise_distance|cosine_similarity|cosine_embedding_loss|margin_ranking_loss)$/;
 const COMPARISON = /^(?:sub|div|rsub|mse_loss|l1_loss|smooth_l1_loss|huber_loss)$/;

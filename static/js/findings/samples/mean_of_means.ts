@@ -12,7 +12,7 @@ import {
   positionalArguments,
   receiver,
 } from "../../syntax/expressions.ts";
-import { assignments, bareExpression, loopHead, attributePathsIn, statementsAround } from "../../syntax/statements.ts";
+import { assignments, bareExpression, loopHead, statementsAround } from "../../syntax/statements.ts";
 import { nodesOfKind, statementTree, statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 
 export const FINDINGS = [
@@ -58,6 +58,7 @@ export const FINDINGS = [
 
 const MEAN_LOSS =
   /^(?:nll_loss\w*|cross_entropy_loss|mse_loss|l1_loss|smooth_l1_loss|huber_loss|binary_cross_entropy\w*|mean)$/;
+const AS_MANY = new Set(["enumerate", "tqdm", "track", "iter", "list", "reversed"]);
 const MAKE_ARRAYS = new Set(["tensor", "as_tensor", "array", "asarray"]);
 /** Less is not worth a word. */
 const MIN_DIFFERENCE = 0.005;
@@ -168,9 +169,15 @@ function isDivided(facts: RunFacts, tree: SyntaxNode, { name, isList, means }: G
     if (iterated === null) return numberOf(facts, divisor, step) === means.length;
     return [...statementsAround(program, facts.steps[means[0].step].stmt ?? -1)].some((stmt) => {
       const loop = loopHead(statementTree(program, stmt));
-      return loop && attributePathsIn(loop.iterable).some((path) => pathText(path) === iterated);
+      return loop && iteratedPath(loop.iterable) === iterated;
     });
   });
+}
+
+/** The path of what a loop goes over, also where it counts the rounds; a loader made of it has other rounds. */
+function iteratedPath(node: SyntaxNode): string | null {
+  const given = node.kind === "Call" && AS_MANY.has(calleeName(node)) ? positionalArguments(node)[0] : null;
+  return given ? iteratedPath(given) : pathText(node);
 }
 
 /** What a call of `mean` is of, also where a tensor or an array is made of it. */

@@ -59,10 +59,10 @@ export const FINDINGS = [
     once: statementOfCandidate,
     /** A view to the same sizes in another order, whatever operation reads it. */
     say: (facts, op) => {
-      if (!facts.usesOf(op.outputs[0]).length) return null;
       const [sizes, swapped] = shapesOf(facts, op).map((shape) => shape.filter((size) => size > 1));
       if (sizes.length < 2 || String(sizes) === String(swapped)) return null;
       if (String([...sizes].sort((a, b) => a - b)) !== String([...swapped].sort((a, b) => a - b))) return null;
+      if (!facts.usesOf(op.outputs[0]).length) return null;
       const findingFacts = factsOfView(facts, op);
       return {
         cause: op.step,
