@@ -1,6 +1,14 @@
 /** Memory that lives longer than it has to: a large storage under a small view; cycles are in `memory_cycles.ts`. */
 
-import { asFound, codeFact, diagnosis, nameTextOfFact, type Diagnosis, type NameBinding, type RunFacts } from "../diagnosis.ts";
+import {
+  asFound,
+  codeFact,
+  diagnosis,
+  nameTextOfFact,
+  type Diagnosis,
+  type NameBinding,
+  type RunFacts,
+} from "../diagnosis.ts";
 import { bytesReadByHandle, mergeDiagnosesByLine } from "./memory_cycles.ts";
 
 export const FINDINGS = [
