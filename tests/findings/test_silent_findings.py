@@ -90,6 +90,28 @@ def test_an_unrecorded_write_is_not_laid_to_the_head_of_its_loop() -> None:
     assert "in torch" not in findings[0]["text"] and "clone" not in findings[0]["text"]
 
 
+WRITTEN_UNRECORDED = """import torch
+weight = torch.ones(3, requires_grad=True)
+scaled = weight * 2
+squares = scaled * scaled
+count = 0
+for k in range(3000):
+    count += k
+    if k == 2500:
+        scaled.add_(1)
+        count -= 1
+print(count)
+squares.sum().backward()
+"""
+
+
+def test_a_saved_tensor_that_was_overwritten_unrecorded_is_laid_to_the_loop() -> None:
+    finding = findings_of(WRITTEN_UNRECORDED)[0]
+    assert (finding["kind"], finding["line"]) == ("saved_overwritten", 6)
+    assert "An iteration of the loop on line 6 that was not recorded overwrote numbers" in finding["what"]
+    assert "a statement that was not recorded writes `scaled`" in finding["text"]
+
+
 DIVERGES = """import torch
 w = torch.tensor([1.5], requires_grad=True)
 opt = torch.optim.SGD([w], lr=0.9)
