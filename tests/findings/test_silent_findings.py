@@ -75,6 +75,43 @@ def test_where_a_mode_begins_and_ends_is_told(name: str, kind: str, said: str) -
     assert said in next(finding["text"] for finding in findings if finding["kind"] == kind)
 
 
+def test_a_small_view_is_told_of_what_it_was_made_from() -> None:
+    """Not of another view of the same memory, whichever had a name last."""
+    findings = findings_of((FOLDER / "part_of_a_part_keeps_the_table.py").read_text())
+    assert "it is a view of `table`" in findings[0]["what"]
+    findings = findings_of((FOLDER / "name_given_to_a_part_of_itself.py").read_text())
+    assert "it is a view of what `rows` meant before" in findings[0]["what"]
+
+
+def test_an_unrecorded_write_is_not_laid_to_the_head_of_its_loop() -> None:
+    findings = findings_of((FOLDER / "rows_of_an_array_scaled_in_a_dataset.py").read_text())
+    assert [(finding["kind"], finding["line"]) for finding in findings] == [("shared_memory", 17)]
+    assert "line 15: `values = self.table[k]` reads `self.table`" in findings[0]["text"]
+    assert "in torch" not in findings[0]["text"] and "clone" not in findings[0]["text"]
+
+
+WRITTEN_UNRECORDED = """import torch
+weight = torch.ones(3, requires_grad=True)
+scaled = weight * 2
+squares = scaled * scaled
+count = 0
+for k in range(3000):
+    count += k
+    if k == 2500:
+        scaled.add_(1)
+        count -= 1
+print(count)
+squares.sum().backward()
+"""
+
+
+def test_a_saved_tensor_that_was_overwritten_unrecorded_is_laid_to_the_loop() -> None:
+    finding = findings_of(WRITTEN_UNRECORDED)[0]
+    assert (finding["kind"], finding["line"]) == ("saved_overwritten", 6)
+    assert "An iteration of the loop on line 6 that was not recorded overwrote numbers" in finding["what"]
+    assert "a statement that was not recorded writes `scaled`" in finding["text"]
+
+
 DIVERGES = """import torch
 w = torch.tensor([1.5], requires_grad=True)
 opt = torch.optim.SGD([w], lr=0.9)

@@ -318,6 +318,10 @@ BY_HAND: dict[str, tuple[str, Edits]] = {
     ),
     "shape_mismatch.squeezed": ("findings/shape_squeezed_batch_of_one", (("x.squeeze()", "x.flatten(1)"),)),
     "shared_memory.argument": ("silent/dense_block_with_inplace_start", (("inplace=True", "inplace=False"),)),
+    "shared_memory.arrays": (
+        "silent/rows_of_an_array_scaled_in_a_dataset",
+        (("values = self.table[k]", "values = self.table[k].copy()"),),
+    ),
     "shared_memory.views": ("silent/mutated_batch_in_dataset", (("for row in data:", "for row in data.clone():"),)),
     "term_moves_nothing.dtype": (
         "silent/term_accuracy_in_loss",

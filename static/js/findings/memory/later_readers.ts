@@ -233,7 +233,7 @@ export function nextReaderByName(
   stepsByName: StepsByName,
 ): LaterReader | null {
   for (const tag of tags.flatMap((each) => [each, ...asFreeVariable(facts, uid, each, step)])) {
-    const calling = callingStatement(facts, step, tag);
+    const calling = callingStatement(facts, step, tag.frame ?? callerOf(facts, tag, step));
     const nextUse = stepsByName
       .get(firstNameOf(tag.text))
       ?.find(
@@ -276,7 +276,7 @@ function isOverwrittenBy(facts: RunFacts, { storage, step, by }: WriteEvent, end
  * The steps that end the statement in which a caller stood while a function that it called wrote; none where the name
  * is of the function itself.
  */
-function callingStatement(facts: RunFacts, step: number, { frame }: NameTag): number[] {
+function callingStatement(facts: RunFacts, step: number, frame: string | null | undefined): number[] {
   if (!frame || frame === facts.steps[step].frame) return [];
   const isOfCaller = ({ frame: of, kind }: Step) => of === frame && (kind === "statement" || kind === "return");
   const first = facts.steps.findIndex((traceStep, at) => at > step && isOfCaller(traceStep));
@@ -285,6 +285,11 @@ function callingStatement(facts: RunFacts, step: number, { frame }: NameTag): nu
   return then > 0 && facts.steps[then].kind === "return" && facts.steps[then].line === facts.steps[first].line
     ? [first, then]
     : [first];
+}
+
+/** The frame whose variable a path begins with, where that was there before the function that runs at a step. */
+function callerOf(facts: RunFacts, { root }: NameTag, step: number) {
+  return facts.birthStep(root) < facts.birthStep(facts.steps[step].frame) ? root : null;
 }
 
 /** Whether the statement that made a call names something more than once, or gives its name to what came back. */

@@ -1,6 +1,14 @@
 /** Memory that lives longer than it has to: a large storage under a small view; cycles are in `memory_cycles.ts`. */
 
-import { asFound, codeFact, diagnosis, type Diagnosis, type NameBinding, type RunFacts } from "../diagnosis.ts";
+import {
+  asFound,
+  codeFact,
+  diagnosis,
+  nameTextOfFact,
+  type Diagnosis,
+  type NameBinding,
+  type RunFacts,
+} from "../diagnosis.ts";
 import { bytesReadByHandle, mergeDiagnosesByLine } from "./memory_cycles.ts";
 
 export const FINDINGS = [
@@ -43,7 +51,9 @@ function largeStorages(facts: RunFacts, step: number) {
   return out;
 }
 
-/** Null where no name leads to the storage. `end` is the last step. */
+/**
+ * Null where no name led to what the view was made from: what a loop goes over has none. `end` is the last step.
+ */
 function diagnosisOf(
   facts: RunFacts,
   storageUid: string,
@@ -56,12 +66,17 @@ function diagnosisOf(
   const otherBindings = [...facts.index.placements.values()].flatMap(({ uid, storage: otherStorage }) =>
     otherStorage === storageUid && !handles.includes(uid) ? facts.bindingsOf(uid) : [],
   );
-  const wholeBinding = otherBindings.sort((a, b) => b.step - a.step)[0];
+  otherBindings.sort((a, b) => b.step - a.step);
+  const wholeBinding = otherBindings.find(({ uid }) => isMadeFrom(facts, holder, uid, storageUid, end));
   if (!wholeBinding) return null;
-  const nameEndStep = stepNameStopsMeaning(facts, wholeBinding);
+  const nameEndStep = Math.max(
+    stepNameStopsMeaning(facts, wholeBinding),
+    stepNameStopsMeaning(facts, otherBindings[0]),
+  );
   if (nameEndStep > end) return null;
   const x = facts.nameFact(holder, end);
-  const y = codeFact(wholeBinding.name);
+  const isSameName = nameTextOfFact(x) === wholeBinding.name;
+  const y = isSameName ? { ...codeFact(wholeBinding.name), isEarlier: true } : codeFact(wholeBinding.name);
   const holderBirthPlace = facts.place(facts.birthStep(holder));
   return {
     variant: "view",
@@ -75,6 +90,13 @@ function diagnosisOf(
     facts: { x, y, bytes: nbytes, read: bytesRead, freed: facts.steps[nameEndStep].line },
     fixes: [["clone_shared"]],
   };
+}
+
+/** Whether a view's memory is another tensor's: its base, or what it was computed from that came with the memory. */
+function isMadeFrom(facts: RunFacts, view: string, uid: string, storageUid: string, step: number) {
+  if (facts.tensor(view, step)?.base === uid) return true;
+  const isFirst = facts.birthStep(uid) === facts.birthStep(storageUid);
+  return isFirst && facts.dataflow.ancestors([view]).has(uid);
 }
 
 /** The step at which a name stopped meaning what it did. */

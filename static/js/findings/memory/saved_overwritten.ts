@@ -2,6 +2,7 @@
  * Backward stopped because numbers that it had kept were overwritten: which, where they were kept, and by which line.
  */
 
+import { skippedIterationsBefore } from "../../trace/steps/skipped_iterations.ts";
 import { codeFact, declareErrorDiagnosis, nameTextOfFact, operationName, phrase } from "../diagnosis.ts";
 import type { Diagnosis, Facts, Fix, LineAndStep, RunFacts } from "../diagnosis.ts";
 import { cellExtentOfHandle, unqualifiedDtype, cellReads } from "../../trace/reads.ts";
@@ -71,6 +72,19 @@ function savedTensorOverwritten(facts: RunFacts): Diagnosis | null {
       : {}),
   };
   const aliasBirth = writerUid ? facts.birthStep(writerUid) : -1;
+  const unseen = (staleEvent?.span ?? write?.span) && !place ? skippedIterationsBefore(facts.trace, step) : null;
+  if (unseen)
+    return {
+      variant: "unrecorded",
+      cause: step,
+      chain: [
+        [slot.birth, "saved", [slot.node, saved], {}, slot.key],
+        [step, "written", [writerUid, slot.storage]],
+        [failed.step, "checked", [slot.node], {}, slot.key],
+      ],
+      names: [x, y],
+      facts: { ...findingFacts, loop: facts.trace.program.statements?.[unseen.loop]?.line ?? facts.place(step).line },
+    };
   return {
     variant: carried ? "carried" : writerKind === "program" ? overwriteVariant(isAlias, missesSaved) : writerKind,
     cause: step,

@@ -38,6 +38,7 @@ export const FINDINGS = [
   diagnosis({ kind: "shared_memory", severity: "note", of: writesSeenThroughOtherNames, say: asFound }),
 ];
 
+/** A write with a span came from statements that were not recorded: which of them wrote is unknown. */
 function writesSeenThroughOtherNames(facts: RunFacts): Diagnosis[] {
   const stepsByName = stepsUsingNames(facts);
   /** by the line and the name */
@@ -45,7 +46,7 @@ function writesSeenThroughOtherNames(facts: RunFacts): Diagnosis[] {
   let examinedCount = 0;
   const seen = new Map<string, number>();
   for (const write of facts.eventsOfKind("written")) {
-    if (isGradcheckStep(facts, write.step)) continue;
+    if (write.span || isGradcheckStep(facts, write.step)) continue;
     const key = `${write.storage} ${facts.steps[write.step].stmt}`;
     const times = seen.get(key) ?? 0;
     if (times >= MAX_WRITES_OF_STATEMENT || !hasOtherReaders(facts, write)) continue;
@@ -68,7 +69,7 @@ function shallowCopies(facts: RunFacts): Diagnosis[] {
     const copy = target ? facts.meaningsOf(traceStep.frame, target).find((meaning) => meaning.step === i) : null;
     if (copy?.uid[0] !== "o") return [];
     for (const write of facts.eventsOfKind("written")) {
-      if (write.step <= i || !write.by) continue;
+      if (write.step <= i || !write.by || write.span) continue;
       const tags = facts.namesAt(write.step).tags.get(write.by) ?? [];
       const tag = tags.find(({ text }) => text.startsWith(`${target}.`));
       const reader = tag && tags.length > 1 ? nextReaderByName(facts, write.by, [tag], write.step, stepsByName) : null;
@@ -287,8 +288,8 @@ function sharedMemoryVariant(
 ) {
   if (facts.steps[step].visit) return "grad";
   if (uid === by && facts.naming.gradPathAt(uid, step)) return "grad_written";
-  if (!by) return "numpy";
-  if (uid[0] === "a" || by[0] === "a") return uid[0] === by[0] ? "views" : "numpy";
+  if (uid[0] === "a" && (!by || by[0] === "a")) return "arrays";
+  if (!by || uid[0] === "a" || by[0] === "a") return "numpy";
   if (
     uid === by ||
     (tag.kind === "item" && !facts.tensor(uid, step)?.base && facts.mentionsAt(step).targets.has(firstNameOf(tag.text)))
