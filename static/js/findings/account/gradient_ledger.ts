@@ -101,7 +101,7 @@ function addWritesAndReads(facts: RunFacts, entriesByTensor: Map<string, LedgerE
       else if (!wasAdded && k && changes[k - 1].value) {
         const before = String(changes[k - 1].value);
         // steps that were not recorded may have brought another gradient
-        const isAnew = !facts.steps[step].skipped && isGradientAnew(facts, before, String(value), step);
+        const isAnew = !facts.steps[step].skipped && isUnrelatedGradient(facts, before, String(value), step);
         const kind = isAnew ? "reset" : "rewritten";
         entries.push({ kind, step, at: Infinity, by: "" });
       }
@@ -112,7 +112,7 @@ function addWritesAndReads(facts: RunFacts, entriesByTensor: Map<string, LedgerE
 }
 
 /** Whether the tensor that took a gradient's place at a step holds nothing of it: zeros, or numbers from elsewhere. */
-function isGradientAnew(facts: RunFacts, before: string, after: string, step: number): boolean {
+function isUnrelatedGradient(facts: RunFacts, before: string, after: string, step: number): boolean {
   const range = rangeOfTensor(facts, after, step);
   if (range && range.min === 0 && range.max === 0) return true;
   return facts.dataflow.shortestPath(before, [after], step) === null;

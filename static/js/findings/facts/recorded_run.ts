@@ -39,7 +39,7 @@ export class RecordedRun {
   steps: Step[];
   source: string[];
   _scan: RunScan | null = null;
-  private meaningsAround = new Map<string, NameBinding | null>();
+  private enclosingMeanings = new Map<string, NameBinding | null>();
   _naming: EntityNaming | null = null;
   _entities: EntityHistory | null = null;
   _names: StepNames | null = null;
@@ -181,16 +181,16 @@ export class RecordedRun {
     const isFree = meanings.length > 0 && this.scan.initialFields(frame)?.free?.includes(name ?? "");
     if (!isFree || meanings[0].step !== this.birthStep(frame)) return meanings;
     const key = `${frame}/${name}`;
-    let around = this.meaningsAround.get(key);
+    let around = this.enclosingMeanings.get(key);
     if (around === undefined) {
-      around = this.meaningAround(meanings[0]);
-      this.meaningsAround.set(key, around);
+      around = this.enclosingMeaning(meanings[0]);
+      this.enclosingMeanings.set(key, around);
     }
     return around ? [around, ...meanings.slice(1)] : meanings;
   }
 
   /** What a free variable meant last in another function before its own began. */
-  private meaningAround({ uid, name, frame, step }: NameBinding): NameBinding | null {
+  private enclosingMeaning({ uid, name, frame, step }: NameBinding): NameBinding | null {
     let found: NameBinding | null = null;
     for (const meanings of this.scan.meaningsByName.values()) {
       if (meanings[0].name !== name || meanings[0].frame === frame) continue;

@@ -232,7 +232,7 @@ export function nextReaderByName(
   step: number,
   stepsByName: StepsByName,
 ): LaterReader | null {
-  for (const tag of tags.flatMap((each) => [each, ...asFreeVariable(facts, uid, each, step)])) {
+  for (const tag of tags.flatMap((each) => [each, ...sameVariableInClosures(facts, uid, each, step)])) {
     const calling = callingStatement(facts, step, tag.frame ?? callerOf(facts, tag, step));
     const nextUse = stepsByName
       .get(firstNameOf(tag.text))
@@ -252,7 +252,7 @@ export function nextReaderByName(
 }
 
 /** The same variable as the functions know it that take it from the function around them. */
-function asFreeVariable(facts: RunFacts, uid: string, { kind, text, frame }: NameTag, step: number): NameTag[] {
+function sameVariableInClosures(facts: RunFacts, uid: string, { kind, text, frame }: NameTag, step: number): NameTag[] {
   if (kind !== "var") return [];
   return (facts.namesAt(step).tags.get(uid) ?? []).filter((other) => {
     if (other.kind !== kind || other.text !== text || other.frame === frame) return false;

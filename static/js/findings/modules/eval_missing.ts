@@ -105,7 +105,7 @@ function stepMentioningEval(facts: RunFacts, call: LayerCall): number | null {
  * The steps at which the outermost module went into eval and was put back into training, both behind its last update:
  * null where it was never in eval, or training goes on since.
  */
-function evalTakenBack(facts: RunFacts, { outer, step }: LayerCall): { evalStep: number; backStep: number } | null {
+function evalUndoneByTrain(facts: RunFacts, { outer, step }: LayerCall): { evalStep: number; backStep: number } | null {
   const backStep = modeChangeBefore(facts, outer?.module, true, step);
   const evalStep = backStep === null ? null : modeChangeBefore(facts, outer?.module, false, backStep - 1);
   if (backStep === null || evalStep === null || stepsBetween(facts, evalStep, step) > 0) return null;
@@ -145,7 +145,7 @@ function diagnosisOf(facts: RunFacts, call: LayerCall, variant: string): Diagnos
       fixes: [["call_it"]],
     };
   const severity = variant === "one" ? "warning" : "note";
-  const taken = evalTakenBack(facts, call);
+  const taken = evalUndoneByTrain(facts, call);
   if (taken)
     return {
       variant: "taken_back",

@@ -73,13 +73,13 @@ function rowSum(facts: RunFacts, uid: string, step: number): number | null {
 /** A target is not between 0 and 1. */
 function diagnosisOfTarget(facts: RunFacts, op: Operation, name: string, value: number): Diagnosis | null {
   const range = facts.rangeOf(op.inputs[1], op.step);
-  if (!range || (range.min >= 0 && range.max <= 1) || isPickedFrom(facts, op)) return null;
+  if (!range || (range.min >= 0 && range.max <= 1) || isMaskedOrIndexed(facts, op)) return null;
   const held = range.min < 0 ? range.min : range.max;
   return diagnosisOf(facts, op, { variant: "targets", name, value, operand: op.inputs[1], held });
 }
 
 /** Whether the losses of single elements are masked or picked from, so that those of targets out of range are left. */
-function isPickedFrom(facts: RunFacts, { outputs: [losses] }: Operation) {
+function isMaskedOrIndexed(facts: RunFacts, { outputs: [losses] }: Operation) {
   return facts.usesOf(losses).some((use) => PICKING.test(operationName(use.name)) && !facts.isInsideBackward(use.step));
 }
 

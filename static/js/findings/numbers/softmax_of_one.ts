@@ -15,7 +15,7 @@ export const FINDINGS = [
       const trained = ops.filter(({ requires_grad: requires, step }) => requires[0] && !facts.isInsideBackward(step));
       if (
         trained.length < MIN_ROUNDS ||
-        !ops.every(({ inputs, args, step }) => isAlongOne(facts, inputs[0], args?.dim, step))
+        !ops.every(({ inputs, args, step }) => runsAlongOneElement(facts, inputs[0], args?.dim, step))
       )
         return null;
       const [{ name, inputs, outputs, step, args }] = trained;
@@ -47,7 +47,7 @@ function isToldByZeros(facts: RunFacts, scores: string, step: number) {
   return [...leavesWithZeroGradient(facts).keys()].some((leaf) => facts.dataflow.shortestPath(leaf, [scores], step));
 }
 
-function isAlongOne(facts: RunFacts, uid: string, dim: unknown, step: number) {
+function runsAlongOneElement(facts: RunFacts, uid: string, dim: unknown, step: number) {
   const shape = facts.handle(uid, step)?.shape;
   return typeof dim === "number" && shape?.at(dim) === 1;
 }

@@ -12,7 +12,7 @@ export const FINDINGS = [
       const source = sourceOfCopies(facts, tensor, step);
       const made = facts.birthStep(facts.storageOf(source, step));
       const maker = made < 0 ? null : facts.opsAt(made).find(isAllocationOfProgram);
-      if (!maker || facts.isInsideBackward(step) || !isComputedWith(facts, tensor, step)) return null;
+      if (!maker || facts.isInsideBackward(step) || !isReadByOperation(facts, tensor, step)) return null;
       return {
         cause: made,
         chain: [
@@ -38,7 +38,7 @@ function sourceOfCopies(facts: RunFacts, uid: string, step: number): string {
 }
 
 /** Whether an operation of the step reads a tensor's memory; the text of a tensor does, too, and computes nothing. */
-function isComputedWith(facts: RunFacts, tensor: string, step: number) {
+function isReadByOperation(facts: RunFacts, tensor: string, step: number) {
   const storage = facts.storageOf(tensor, step);
   return facts.opsAt(step).some(({ inputs }) => inputs.some((uid) => facts.storageOf(uid, step) === storage));
 }
