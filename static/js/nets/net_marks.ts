@@ -375,11 +375,9 @@ function partMarks(scene: NetScene, row: PlacedNetRow, x: number): VNode[] {
   const { layout, facts, say, i, lines, isBackward } = scene;
   if (layout.columns.shape === null && !row.isNow) return []; // names and gradients take all the width
   const [callSite] = row.callSites;
-  // a statement has neither shapes nor a gradient
-  const end =
-    callSite.invocations[0].isStatement && row.kind === "callSite"
-      ? (layout.columns.learns ?? layout.columns.box)
-      : layout.columns.box;
+  // a statement has neither shapes nor a gradient, unless it computes what it runs backward from
+  const isBare = callSite.invocations[0].isStatement && row.kind === "callSite" && !netRowTotals(row).nodes;
+  const end = isBare ? (layout.columns.learns ?? layout.columns.box) : layout.columns.box;
   const room = end - 8 - x;
   const y = row.h / 2;
   const calls = row.kind === "callSite" ? row.states[0].calls : [];
