@@ -17,6 +17,7 @@ from gradbox.recorder.instrument import ProgramStatements
 from gradbox.recorder.loop_sampling import IterationSchedule
 from gradbox.recorder.parameter_norms import TrackedParameter, scalar_value
 from gradbox.recorder.round_tables import (
+    COLUMNS,
     NO_LOOPS,
     LoopPath,
     LossTable,
@@ -43,6 +44,9 @@ from gradbox.wire.rounds import (
 
 ELEMENTS_PER_ROUND, PARAMETERS_PER_ROUND = 1 << 17, 64
 """Elements and parameters whose norms are read in an unrecorded round, on average."""
+
+FIRST_ROUNDS = 16
+"""Rounds whose norms are read in any case, unless the parameters are large."""
 
 MAX_ELEMENTS = 1 << 26
 """Elements of an optimizer's parameters up to which their norms are read at all."""
@@ -105,6 +109,8 @@ class TrainingRoundLog:
         self._rates_changed_in = -2
         self._parameters: dict[str, TrackedParameter] = {}
         self._elements = 0
+        self._norms_every = 1
+        self._is_last = False
 
     # What happens
 
@@ -135,11 +141,12 @@ class TrainingRoundLog:
             if loss is not None:
                 current.losses[loss] = scalar_value(root)
 
-    def before_optimizer_step(self, optimizer: Optimizer) -> None:
+    def before_optimizer_step(self, optimizer: Optimizer, frame: FrameType) -> None:
         """An optimizer is about to step: keep what is needed to measure how far it moves the parameters."""
-        if torch._C._current_graph_task_id() != -1 or not (
-            self._are_norms_due(self._count) or self._are_norms_due(self._count - 1)
-        ):
+        if torch._C._current_graph_task_id() != -1:
+            return
+        self._is_last = self.are_all_loops_ending(frame)  # also outside of loops, where each round may be the last
+        if not (self._is_last or self._are_norms_due(self._count) or self._are_norms_due(self._count - 1)):
             return
         for parameter, tensor in self._traced_parameters_of_optimizer(optimizer):
             if self._elements <= MAX_KEPT_ELEMENTS:
@@ -207,7 +214,8 @@ class TrainingRoundLog:
         extend_or_begin_stretch(self._stretches, n, path)
         end = current.end if optimizer is None else None if self._paused else self._step_count()
         recorded = current.step is not None and end is not None
-        if recorded or n % self._every == 0 or n in self._losses.broken_rounds or n in self._new_rates[-1:]:
+        is_told = n in self._losses.broken_rounds or n in self._new_rates[-1:] or self._is_last
+        if recorded or is_told or n % self._every == 0:
             losses = self._losses.row(current.losses)
             entry: TrainingRound = {
                 "n": n,
@@ -320,17 +328,29 @@ class TrainingRoundLog:
         return [encode_rounded(rate) for rates in self._rates.values() for rate in rates][:MAX_RATES]
 
     def _are_norms_due(self, n: int) -> bool:
-        """Whether the norms of a round are read."""
-        if self._elements > MAX_ELEMENTS or n < 0:
+        """Whether the norms of a round are read: of recorded rounds, of the first ones, and of every so many later."""
+        if n < 0:
             return False
-        if not self._paused and self._current.step is not None:
+        if self._is_last or not self._paused and self._current.step is not None:
             return True
-        work = 1 + max(
-            self._elements // ELEMENTS_PER_ROUND,
-            len(self._parameters) // PARAMETERS_PER_ROUND,
-            len(self._rows.rows) * MAX_ROUNDS // MAX_NORMS,
-        )
+        if n % self._norms_every:
+            return False
+        if n < FIRST_ROUNDS and self._elements <= MAX_KEPT_ELEMENTS:
+            return True
+        work = 1 + max(self._elements // ELEMENTS_PER_ROUND, len(self._parameters) // PARAMETERS_PER_ROUND)
         return n % (self._every * -(-work // self._every)) == 0
+
+    def _thin_norms(self) -> None:
+        """Drop the norms of every other unrecorded round if there are too many."""
+        recorded = {told["n"] for told in self._recorded}
+        entries = [entry for entry in self._entries.values() if "grad" in entry and entry["n"] not in recorded]
+        while len(entries) * len(self._rows.rows) > MAX_NORMS and len(entries) > 1:
+            self._norms_every *= 2
+            for entry in entries:
+                if entry["n"] % self._norms_every:
+                    for column in COLUMNS:
+                        entry.pop(column, None)
+            entries = [entry for entry in entries if "grad" in entry]
 
     def _traced_parameters_of_optimizer(self, optimizer: Optimizer) -> list[tuple[TrackedParameter, torch.Tensor]]:
         """The parameters of an optimizer that the trace contains."""
@@ -350,7 +370,7 @@ class TrainingRoundLog:
         return found
 
     def _note_norms(self, entry: TrainingRound, optimizer: Optimizer) -> None:
-        if not self._are_norms_due(entry["n"]):
+        if self._elements > MAX_ELEMENTS or not self._are_norms_due(entry["n"]):
             return
         parameters = self._traced_parameters_of_optimizer(optimizer)
         if self._elements > MAX_ELEMENTS:
@@ -360,6 +380,7 @@ class TrainingRoundLog:
             parameter.uid: parameter.sums_of_squares(tensor) for parameter, tensor in parameters
         }
         self._rows.put(entry, squares)
+        self._thin_norms()
 
 
 def learning_rate(value: Any) -> float | None:

@@ -147,6 +147,35 @@ def test_the_headline_has_the_losses_of_all_rounds_and_says_what_was_recorded() 
     assert found["headline"]["tone"] is None and not any(row["tone"] for row in found["rows"])
 
 
+MANY = """\
+import torch
+from torch import nn
+torch.manual_seed(2)
+net = nn.Sequential(*[nn.Linear(3, 3) for _ in range(40)], nn.Linear(3, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+for k in range(ROUNDS):
+    opt.zero_grad()
+    net(torch.randn(4, 3)).square().mean().backward()
+    opt.step()
+"""
+
+
+@pytest.mark.parametrize("count", [20, 420])
+def test_what_is_known_of_rounds_that_are_not_recorded_is_counted(count: int) -> None:
+    """Also of many parameters the first rounds and the last one have norms."""
+    source = MANY.replace("ROUNDS", str(count))
+    rounds, below = kept_trace(source)["rounds"], shown(source)["headline"]["below"]
+    known = {each["n"] for each in rounds["rounds"] if "grad" in each} | {each["n"] for each in rounds["recorded"]}
+    assert len(rounds["recorded"]) < count
+    assert {0, 1, 2, count - 1} <= known
+    if len(known) == count:
+        assert f"of all {count} the losses and norms are known." in below
+    else:
+        assert f"the losses of all {count} are known, and the norms of {len(known)}." in below
+    last = next(each for each in rounds["rounds"] if each["n"] == count - 1)
+    assert all(value is not None for value in last["grad"] + last["weight"] + last["moved"])
+
+
 FROZEN_ON_THE_WAY = """\
 import torch
 from torch import nn

@@ -51,8 +51,11 @@ the recorder."""
 class OptimizerStepObserver(Protocol):
     """What is told of every step, recorded or not."""
 
-    def before_optimizer_step(self, optimizer: Optimizer) -> None:
-        """An optimizer is about to step."""
+    def before_optimizer_step(self, optimizer: Optimizer, frame: FrameType) -> None:
+        """An optimizer is about to step.
+
+        frame: the innermost frame that runs
+        """
 
     def after_optimizer_step(self, optimizer: Optimizer, frame: FrameType) -> None:
         """An optimizer has stepped.
@@ -99,7 +102,7 @@ class OptimizerSteps:
     def _note_step_to_come(self, optimizer: Optimizer, *_: Any) -> None:
         if not self._context.guard.busy and self._is_recorded():
             with self._context.guard():
-                self._observer.before_optimizer_step(optimizer)
+                self._observer.before_optimizer_step(optimizer, sys._getframe(1))
 
     def _note_step(self, stepped: Optimizer, *_: Any) -> None:
         if self._context.guard.busy or not self._is_recorded():

@@ -23,7 +23,7 @@ export function findingText(finding: Finding, say: Translate): FindingText {
   const sentenceOfPart = (part: string) => {
     const keys = [`finding.${finding.kind}.${finding.variant}.${part}`, `finding.${finding.kind}.${part}`];
     const text = firstKnownSentence(keys, facts, say, part === "what");
-    return say("finding.join") === " " ? text.charAt(0).toUpperCase() + text.slice(1) : text;
+    return say("finding.join") === " " ? asSentence(text) : text;
   };
   const chain = finding.chain.map((link) => {
     const { kind, variant: ofKind } = link.words ?? finding;
@@ -45,6 +45,12 @@ export function findingText(finding: Finding, say: Translate): FindingText {
     chain,
     offers: torchSuggestions(finding, say),
   };
+}
+
+/** English begins a sentence with a capital; a name of torch's, such as `mse_loss`, is code and keeps its letters. */
+function asSentence(text: string) {
+  const [name] = /^[a-z]\w*_\w*/.exec(text) ?? [];
+  return name ? `\`${name}\`${text.slice(name.length)}` : text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** The line of code without steps that is the cause, as a sentence that follows another. */

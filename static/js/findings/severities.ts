@@ -7,6 +7,7 @@ import type { Finding, Severity } from "./finding.ts";
 import type { OpenTrace } from "../trace/state.ts";
 
 interface Severities {
+  /** of those whose learning is in question */
   ofTensor: Map<string, Severity>;
   /** by line, of a history that was cut there */
   ofCut: Map<number, Severity>;
@@ -24,8 +25,11 @@ export function severitiesOf(opened: OpenTrace): Severities {
 
 export function setSeverities(opened: OpenTrace, findings: Finding[]) {
   const tones: Severities = { ofTensor: new Map(), ofCut: new Map() };
+  const { error } = opened.trace.outcome;
   for (const { severity, chain, concerns = [] } of findings) {
-    for (const uid of [...concerns, ...chain.flatMap(({ uids }) => uids)])
+    // what stopped the program tells nothing of what its parameters learn
+    const isOfStop = severity === "error" && Boolean(error) && chain.at(-1)?.step === error?.step;
+    for (const uid of isOfStop ? [] : [...concerns, ...chain.flatMap(({ uids }) => uids)])
       tones.ofTensor.set(uid, maxSeverity([severity, tones.ofTensor.get(uid)]) ?? severity);
     for (const { line } of chain.filter(({ role }) => role === "cut"))
       tones.ofCut.set(line, maxSeverity([severity, tones.ofCut.get(line)]) ?? severity);

@@ -44,7 +44,8 @@ export function operationChipMarks(
   const widthFrom = (from: number) =>
     chips
       .slice(from, now + 1)
-      .reduce((sum, chip) => sum + chipWidth(chip) + GAP, from ? restWidth(chips.slice(0, from)) : 0);
+      .reduce((sum, chip) => sum + chipWidth(chip) + GAP, from ? restWidth(chips.slice(0, from)) : 0) +
+    (now + 1 < chips.length ? restWidth(chips.slice(now + 1)) : 0);
   while (now > left && widthFrom(left) > room) left += 1;
   let at = x;
   if (left) {
@@ -156,9 +157,22 @@ export function callBoxes(
 /** `fitting` is the number of boxes that there is room for. */
 function chosenCalls(count: number, shown: number, fitting: number, room: number): number[] {
   if (count <= fitting) return [...Array(count).keys()];
-  const withGaps = Math.max(1, Math.min(7, Math.floor((room - 72) / (BOX_WIDTH + GAP))));
-  const chosen = new Set<number>();
-  for (const k of [shown, count - 1, 0, shown - 1, shown + 1, 1, 2, shown - 2])
-    if (k >= 0 && k < count && chosen.size < withGaps) chosen.add(k);
-  return [...chosen].sort((a, b) => a - b);
+  let chosen: number[] = [];
+  for (const k of [shown, count - 1, 0, shown - 1, shown + 1, 1, 2, shown - 2]) {
+    if (k < 0 || k >= count || chosen.includes(k)) continue;
+    const more = [...chosen, k].sort((a, b) => a - b);
+    if (chosen.length && widthOfCalls(more, count) > room) break;
+    chosen = more;
+  }
+  return chosen;
+}
+
+/** Of the boxes of some calls, with the numbers of those between them. */
+function widthOfCalls(chosen: number[], count: number): number {
+  let width = 0;
+  for (const [j, k] of [...chosen, count].entries()) {
+    const between = k - (chosen[j - 1] ?? -1) - 1;
+    width += (between ? textWidth(`+${between}`, 12) + GAP : 0) + (k < count ? BOX_WIDTH + GAP : 0);
+  }
+  return width;
 }

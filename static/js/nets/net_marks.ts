@@ -6,14 +6,7 @@ import { classNames, h, type VNode } from "../browser/svg.ts";
 import { circleMark, pathMark, rectMark, textMark, titleMark } from "../browser/shapes.ts";
 import { factsOfRun } from "./whole_run/call_site_facts.ts";
 import { learningMark } from "./whole_run/learning_mark.ts";
-import {
-  codeOfCallSite,
-  fitText,
-  netRowNamesThatFit,
-  netRowLabel,
-  linesText,
-  squeezedTextAttributes,
-} from "./net_row_labels.ts";
+import { codeOfCallSite, fitText, netRowNamesThatFit, netRowLabel, linesText } from "./net_row_labels.ts";
 import type { Frame } from "./rail_lanes.ts";
 import type { RowEnd } from "./row_ends.ts";
 import { openRowMarks } from "./open_row_marks.ts";
@@ -113,13 +106,16 @@ function railMarks({ facts, layout, isBackward, say, lines }: NetScene, rail: Ne
     const text = say("net_cut", { what: cutText(what, cut.reason), line: cut.line, name: outer });
     const y = cutHeight(layout, rail);
     const lane = laneX(rail, x);
+    const textX = Math.max(lane + 14, x + 12);
     return [
       pathMark("net-rail cut", d, `cut ${key}`),
       h(
         "g",
         { key: `cut text ${key}`, class: classNames("net-cut", severitiesOf(facts.opened).ofCut.get(cut.line)) },
         h("path", { d: `M${lane - 7} ${y + 2}l14 -8M${lane - 7} ${y + 7}l14 -8` }),
-        h("text", { x: Math.max(lane + 14, x + 12), y: y + 4 }, text),
+        inTwoLines(text, 12, layout.width - textX - 8).map((line, k, all) =>
+          h("text", { x: textX, y: y + 4 + (2 * k + 1 - all.length) * 8 }, line),
+        ),
       ),
     ];
   }
@@ -305,7 +301,6 @@ function rowContent(scene: NetScene, row: PlacedNetRow, totals: RowTotals, large
         class: classNames("net-name", isLine && "line"),
         x: start,
         y: y + 4.5,
-        ...squeezedTextAttributes(name, columns.box - start),
       },
       name,
       name !== netRowLabel(row) && titleMark(netRowLabel(row)),
@@ -313,8 +308,10 @@ function rowContent(scene: NetScene, row: PlacedNetRow, totals: RowTotals, large
     words ? textMark("net-class", start + nameWidth + 8, y + 4.5, words) : null,
     ...(row.end
       ? endMarks(scene, row, row.end, Math.max(columns.parts ?? 0, used + 12))
-      : columnMarks(scene, row, totals, largest, used)),
-    columns.learns !== null && learningMarkOfRow(scene, row, columns.learns),
+      : [
+          ...columnMarks(scene, row, totals, largest, used),
+          columns.learns !== null && learningMarkOfRow(scene, row, columns.learns),
+        ]),
   ];
 }
 
@@ -323,27 +320,42 @@ function columnMarks(scene: NetScene, row: PlacedNetRow, totals: RowTotals, larg
   const { columns } = scene.layout;
   return [
     ...(columns.parts === null ? [] : partMarks(scene, row, Math.max(columns.parts, used + 12))),
-    columns.shape !== null && shapeMark(row, columns.shape, columns.norm - columns.shape - 8, row.h / 2),
-    ...normMarks(scene, row, totals, largest),
+    columns.shape !== null &&
+      used < columns.shape &&
+      shapeMark(row, columns.shape, columns.norm - columns.shape - 8, row.h / 2),
+    ...normMarks(scene, row, totals, largest, used + 10),
     ...(columns.kept === null ? [] : savedMemoryMarks(row, totals, columns.kept)),
   ];
 }
 
 /** At an end of a finding, what happened there takes the place of the middle columns. */
-function endMarks({ layout, i, say }: NetScene, row: PlacedNetRow, { text, tone, step }: RowEnd, x: number) {
+function endMarks(scene: NetScene, row: PlacedNetRow, { text, tone, step }: RowEnd, x: number) {
+  const { layout, i, say } = scene;
   const { columns, width } = layout;
   const said = text.replaceAll("`", "");
   const plain = step === i ? said : say("net_end_at", { step: step + 1, said });
   const title = titleMark(plain);
   const line = (text: string, from: number, y: number, room: number) =>
     h("text", { class: `net-end ${tone}`, x: from, y }, fitText(text, room, 12.2), title);
-  if (!row.body?.top) return [line(plain, x, row.h / 2 + 4.5, (columns.learns ?? width) - x - 12)];
+  if (!row.body?.top) {
+    const learns = columns.learns !== null && textWidth(plain, 12.2) < columns.learns - x - 12;
+    return [
+      line(plain, x, row.h / 2 + 4.5, (learns ? (columns.learns ?? width) : width) - x - 12),
+      ...(learns ? [learningMarkOfRow(scene, row, columns.learns ?? width)] : []),
+    ];
+  }
   const room = width - columns.name - 10;
-  const words = plain.split(" ");
+  return inTwoLines(plain, 12.2, room).map((text, k) =>
+    line(text, columns.name, row.h + 12 + k * ROW_END_TEXT_SIZE.line, room),
+  );
+}
+
+/** A text in so many pixels: on one line where it fits, else on two. */
+function inTwoLines(text: string, size: number, room: number): string[] {
+  const words = text.split(" ");
   let count = words.length;
-  while (count > 1 && textWidth(words.slice(0, count).join(" "), 12.2) > room) count -= 1;
-  const lines = [words.slice(0, count).join(" "), words.slice(count).join(" ")];
-  return lines.map((text, k) => line(text, columns.name, row.h + 12 + k * ROW_END_TEXT_SIZE.line, room));
+  while (count > 1 && textWidth(words.slice(0, count).join(" "), size) > room) count -= 1;
+  return [words.slice(0, count), words.slice(count)].filter((each) => each.length).map((each) => each.join(" "));
 }
 
 /** From the cause of a finding to where it shows, left of all rails. */
@@ -399,8 +411,12 @@ function partMarks(scene: NetScene, row: PlacedNetRow, x: number): VNode[] {
   }
   const inner =
     row.callSites.length === 1 ? callSite.inner.filter(({ kind }) => kind === "module").map(({ name }) => name) : [];
-  const text = [nodes ? say("net_nodes", { n: nodes }) : "", inner.join(" ")].filter(Boolean).join(" · ");
-  return [textMark("net-class", x, y + 4, fitText(text, room, 12))];
+  const text = (count: number) =>
+    [nodes ? say("net_nodes", { n: nodes }) : "", inner.slice(0, count).join(" ")].filter(Boolean).join(" · ") +
+    (count < inner.length ? " …" : "");
+  let count = inner.length;
+  while (count && textWidth(text(count), 12) > room) count -= 1;
+  return textWidth(text(count), 12) > room ? [] : [textMark("net-class", x, y + 4, text(count))];
 }
 
 function dotMark(row: PlacedNetRow, totals: RowTotals, x: number) {
@@ -446,10 +462,16 @@ function normMarks(
   row: PlacedNetRow,
   totals: RowTotals,
   largest: number,
+  from: number,
 ): VNode[] {
   const x = layout.columns.norm;
   const y = row.h / 2;
   const norm = gradientNormOf(row);
+  // a long name takes the place of the bar
+  if (from > x)
+    return norm === null || from > x + BAR_WIDTH + 8
+      ? []
+      : [textMark(classNames("net-number", !Number.isFinite(norm) && "bad"), x + BAR_WIDTH + 8, y + 4, normText(norm))];
   if (norm !== null) {
     const share = norm > 0 && largest > 0 ? 1 + Math.log10(norm / largest) / BAR_DECADES : 0;
     const isBad = !Number.isFinite(norm);

@@ -21,20 +21,45 @@ export function netRowLabel({ kind, callSites }: Pick<NetRow, "kind" | "callSite
   return first.name;
 }
 
-/** A row's name in so many pixels: of several the first ones and the last, each whole. One is never shortened. */
+/**
+ * A row's name in so many pixels: of several the first ones and the last. Code may end in "…"; the name of a module is
+ * never shortened, and may be wider.
+ */
 export function netRowNamesThatFit(name: string, { kind }: Pick<NetRow, "kind">, room: number): string {
   const between = kind === "fold" ? FOLD_SEPARATOR : ", ";
-  const names = name.split(between);
+  const parts = name.split(between);
+  const names = kind === "callSite" && parts.some(isCode) ? [name] : parts;
   const fits = (text: string) => textWidth(text, NAME_SIZE) <= room;
-  if (fits(name) || names.length < 2) return name;
-  const last = names.pop();
+  if (fits(name)) return name;
+  const last = names.pop() ?? "";
+  if (!names.length) return isCode(last) ? fitText(last, room, NAME_SIZE) || last : last;
   while (names.length > 1 && !fits(`${names.join(between)} … ${last}`)) names.pop();
-  return `${names.join(between)} … ${last}`;
+  const before = `${names.join(between)} … `;
+  if (isCode(last)) return (before + fitText(last, room - textWidth(before, NAME_SIZE), NAME_SIZE)).trimEnd();
+  const after = ` … ${last}`;
+  const first = names[0];
+  const shownFirst = isCode(first)
+    ? fitText(first, room - textWidth(after, NAME_SIZE), NAME_SIZE).replace(/…$/, "")
+    : first;
+  return (names.length === 1 ? shownFirst.trimEnd() : names.join(between)) + after;
 }
 
-/** So that it has so many pixels, the letters of a name that is too long stand closer together. */
-export function squeezedTextAttributes(name: string, room: number, size = NAME_SIZE) {
-  return textWidth(name, size) > room ? { textLength: room, lengthAdjust: "spacingAndGlyphs" } : {};
+/** A statement's own words, not the path of a module. */
+const isCode = (name: string) => /[^\w.]/.test(name);
+
+/**
+ * A path in so many pixels: whole where it fits, else without parts in its middle, for paths differ at their ends.
+ */
+export function pathThatFits(path: string, room: number, size: number): string {
+  if (textWidth(path, size) <= room) return path;
+  const parts = path.split(".");
+  const first = parts.shift() ?? "";
+  while (parts.length > 1) {
+    parts.shift();
+    const text = `${first}.….${parts.join(".")}`;
+    if (textWidth(text, size) <= room) return text;
+  }
+  return fitText(path, room, size);
 }
 
 /** Of the second of two paths what comes after the parts that they share. */

@@ -370,8 +370,10 @@ class OpenRowReader {
 
   gradientState(requiresGrad: boolean, role: RowTensor["role"], uid: string): RowTensor["gradientState"] {
     const isCleared = this.step.set?.[uid]?.grad === null;
-    if (role === "parameter" && requiresGrad && (isCleared || this.told.has(uid)))
-      return this.told.has(uid) ? "absent" : "cleared";
+    // where a call of a module has raised, no gradient is what is missed
+    const hasRaised = this.invocation.hasRaised || this.facts.opened.trace.outcome.error?.step === this.i;
+    const isMissed = this.told.has(uid) && !(hasRaised && this.invocation.kind === "module");
+    if (role === "parameter" && requiresGrad && (isCleared || isMissed)) return isMissed ? "absent" : "cleared";
     if (!this.nodes.length && role === "read") return null;
     if (!requiresGrad || !this.facts.isBackward(this.i)) return null;
     if (this.facts.isLeftOut(this.nodes, this.i)) return "none";

@@ -8,7 +8,7 @@ import { pathMark, rectMark, textMark, titleMark } from "../browser/shapes.ts";
 import { histogramMark, histogramOf, HISTOGRAM_WIDTH } from "./histogram.ts";
 import { largestMagnitude, signTint } from "../marks/memory/tint.ts";
 import { normText, shapeText } from "./net_words.ts";
-import { squeezedTextAttributes } from "./net_row_labels.ts";
+import { fitText, pathThatFits } from "./net_row_labels.ts";
 import type { Cell } from "../trace/entities.ts";
 import type { OpenRow, RowGradient, RowNode, RowTensor, RowValues } from "./open_row.ts";
 import type { Translate } from "../words/sentences.ts";
@@ -111,12 +111,18 @@ function tensorLine(tensor: RowTensor, top: number, height: number, room: BodyRo
   const y = top + 13;
   const middle = y + cellHeight / 2;
   const card = columns.name + CARD_OFFSET;
-  const cells = isNarrow ? columns.name + 112 : card + 168;
   const name = tensor.name ?? say(tensor.role === "made" ? "net_result" : "net_input");
-  // a long name takes the place of what is said of the tensor
-  const isWide = !isNarrow && textWidth(name, 12) + 14 > CARD_OFFSET - 20;
-  const gradientRoom = { x: columns.norm, y, width: width - 12 - columns.norm, height: cellHeight };
-  const valueRoom = { x: cells, y, width: columns.norm - 24 - cells, height: cellHeight };
+  const tagWidth = textWidth(name, 12) + 14;
+  // a long name takes the place of what is said of the tensor, and one that is longer stands over the numbers
+  const isWide = !isNarrow && tagWidth > CARD_OFFSET - 20;
+  const isAbove = tagWidth > (isNarrow ? NARROW_TAG : CARD_OFFSET + CARD_WIDTH - 12);
+  const cells = isAbove ? columns.name : isNarrow ? columns.name + 112 : card + 168;
+  const gradient = gradientMarks(
+    tensor,
+    { x: columns.norm, y, width: width - 12 - columns.norm, height: cellHeight },
+    say,
+  );
+  const valueRoom = { x: cells, y, width: columns.norm - 24 - cells, height: cellHeight, isLabelled: isAbove };
   return h(
     "g",
     {
@@ -124,17 +130,13 @@ function tensorLine(tensor: RowTensor, top: number, height: number, room: BodyRo
       class: classNames("net-tensor", tensor.role, tensor.isGone && "gone"),
       target: { kind: "handle", uid: tensor.uid },
     },
-    nameTag(
-      name,
-      columns.name,
-      middle,
-      tensor.role === "read",
-      isWide ? CARD_OFFSET + CARD_WIDTH - 12 : isNarrow ? NARROW_TAG : CARD_OFFSET - 20,
-    ),
+    isAbove
+      ? nameAbove(name, columns.name, y - 3, (gradient ? columns.norm : width) - 12 - columns.name)
+      : nameTag(name, columns.name, middle, tensor.role === "read", tagWidth),
     !isNarrow && !isWide && cardMark(tensor, { x: card, y: top + 1, height: height - 4, middle }, say),
-    !isNarrow && tensor.version !== null && versionMark(tensor, card + 128, middle),
+    !isNarrow && !isAbove && tensor.version !== null && versionMark(tensor, card + 128, middle),
     h("g", {}, valueMarks(tensor, valueRoom, classNames("net-values", tensor.isWritten && "written"))),
-    gradientMarks(tensor, gradientRoom, say),
+    gradient,
   );
 }
 
@@ -146,14 +148,14 @@ const CARD_WIDTH = 122;
 /** For two lines of text. */
 const MIN_CARD_HEIGHT = 30;
 
-function nameTag(name: string, x: number, middle: number, isRead: boolean, room: number) {
-  const width = Math.min(room, textWidth(name, 12) + 14);
-  const label = h("text", { x: x + 7, y: middle + 4, ...squeezedTextAttributes(name, width - 14, 12) }, [
-    name,
-    titleMark(name),
-  ]);
+function nameTag(name: string, x: number, middle: number, isRead: boolean, width: number) {
+  const label = h("text", { x: x + 7, y: middle + 4 }, [name, titleMark(name)]);
   const d = `M${x} ${middle - 10}h${width}l7 10l-7 10h${-width}z`;
   return h("g", { class: classNames("net-tag", isRead && "read") }, h("path", { d }), label);
+}
+
+function nameAbove(name: string, x: number, y: number, room: number) {
+  return textMark("net-name-above", x, y, pathThatFits(name, room, 12), { title: name });
 }
 
 function cardMark(
@@ -170,7 +172,7 @@ function cardMark(
         : isLeaf
           ? say(requiresGrad ? "net_wants_grad" : "net_no_grad")
           : by
-            ? say("net_by", { name: by.split(".").slice(-2).join(".") })
+            ? say("net_by", { name: pathThatFits(by, 88, 12) })
             : madeOn
               ? say("net_line", { line: madeOn })
               : "";
@@ -185,7 +187,7 @@ function cardMark(
     h("rect", { x, y: y + 2, width: CARD_WIDTH, height: height - 4, rx: 3 }),
     rectMark("net-card-edge", x, y + 2, 3, height - 4),
     textMark("net-card-shape", x + 9, half - 2, shapeText(shape)),
-    h("text", { x: x + 9, y: half + 11, ...squeezedTextAttributes(note, 110, 12) }, note),
+    textMark(null, x + 9, half + 11, fitText(note, 110, 12), { title: note }),
   ]);
 }
 

@@ -149,7 +149,7 @@ function recordedRoundsText(opened: OpenTrace, say: Translate): string {
   const count = opened.trace.rounds?.count ?? 0;
   const isThinned = count > recorded.length;
   const numbers = recorded.length <= 4 ? listText(recorded.map(String), say) : "";
-  const args = { n: recorded.length, count, numbers };
+  const args = { n: recorded.length, count, numbers, known: isThinned ? knownRoundsText(opened, say) : "" };
   const coverage = !count
     ? ""
     : isThinned
@@ -163,6 +163,16 @@ function recordedRoundsText(opened: OpenTrace, say: Translate): string {
     ? say(isThinned ? "whole_calls_recorded" : "whole_calls", { calls: listText(called, say) })
     : "";
   return [coverage, calls].filter(Boolean).join(say("whole_join"));
+}
+
+/** Of how many rounds a loss and norms are known, recorded step by step or not. */
+function knownRoundsText({ trace }: OpenTrace, say: Translate): string {
+  const { count = 0, rounds = [], losses = [], recorded = [] } = trace.rounds ?? {};
+  const withNorms = new Set([...recorded, ...rounds.filter(({ grad }) => grad)].map(({ n }) => n)).size;
+  const withLosses = Math.max(0, ...losses.map(({ values }) => values.filter((value) => value !== null).length));
+  const args = { count, losses: withLosses, norms: withNorms };
+  if (withLosses < count) return say("whole_known_some", args);
+  return say(withNorms < count ? "whole_known_norms" : "whole_known_all", args);
 }
 
 /** `a, b and c`. */

@@ -78,6 +78,8 @@ const MEDIUM_WIDTH = 900;
 const MOST_OF_NAMES = 0.28;
 /** Pixels of the longest words in the column of what learns. */
 const VERDICT_WIDTH = 132;
+/** Of `999.9 KiB`, of how far parameters moved, of `0.0123 → 0.0456`, and of norms by round with the last number. */
+const [BYTES_WIDTH, MOVED_COLUMN_WIDTH, WEIGHT_WIDTH, GRADIENT_WIDTH] = [74, 116, 116, 150];
 /** Rows are folded where even the outermost are more than this: all others scroll. */
 const MAX_UNFOLDED = 60;
 
@@ -132,30 +134,30 @@ function columnsOfWidth(width: number, names: number): ColumnsOfRun {
     return {
       rail: 46,
       name: 66,
-      learns: Math.max(200, width - 190),
-      gradient: width - 70,
+      learns: Math.max(196, width - 194),
+      gradient: width - 62,
       weight: null,
       moved: null,
       kept: null,
       called: null,
     };
   const at = (share: number) => Math.round(84 + (width - 84) * share);
-  const learns = Math.min(at(MOST_OF_NAMES), Math.max(at(0.23), 84 + names + 24));
+  const learns = Math.min(at(MOST_OF_NAMES), Math.max(at(width < 1000 ? 0.21 : 0.23), 84 + names + 24));
   const gradient = (share: number) => Math.max(at(share), learns + VERDICT_WIDTH);
   if (width < MEDIUM_WIDTH) {
     const columns = { rail: 58, name: 84, learns, gradient: gradient(0.42), weight: at(0.69), kept: width - 10 };
     return { ...columns, moved: null, called: null };
   }
-  return {
-    rail: 58,
-    name: 84,
-    learns,
-    gradient: gradient(0.4),
-    weight: at(0.6),
-    moved: at(0.725),
-    kept: width - 80,
-    called: width - 58,
-  };
+  // in a narrow room each column is as wide as its longest number, with the space after it
+  const kept = width - 70;
+  const common = { rail: 58, name: 84, learns, kept, called: width - 58 };
+  const moved = Math.min(at(0.725), kept - BYTES_WIDTH - MOVED_COLUMN_WIDTH);
+  const weight = Math.min(at(0.6), moved - WEIGHT_WIDTH);
+  const earliest = learns + VERDICT_WIDTH;
+  // long names take the room of how far weights moved
+  if (earliest + GRADIENT_WIDTH > weight)
+    return { ...common, gradient: earliest, weight: kept - BYTES_WIDTH - WEIGHT_WIDTH, moved: null };
+  return { ...common, gradient: Math.min(gradient(0.4), weight - GRADIENT_WIDTH), weight, moved };
 }
 
 /** `isRoomy`: rows with parameters are open unless the reader closed them. */

@@ -18,7 +18,7 @@ import {
   netRowNamesThatFit,
   netRowLabel,
   linesText,
-  squeezedTextAttributes,
+  pathThatFits,
 } from "../net_row_labels.ts";
 import { normText } from "./norm_text.ts";
 import { shapeText } from "../net_words.ts";
@@ -229,7 +229,7 @@ function nameMarks(scene: WholeRunScene, row: WholeRunRow) {
   const moment = row.parameter === null ? null : parameterRunSummaries(run.facts.opened).moments.get(row.parameter);
   const full = moment ? nameWithin(moment.row.name, callSite.path) : nameOf(scene, row);
   const room = layout.columns.learns - x - 18;
-  const name = netRowNamesThatFit(full, row, room);
+  const name = pathThatFits(netRowNamesThatFit(full, row, room), room, 13);
   const sort = moment ? shapeText(moment.row.shape) : classOf(row, say);
   const isThin = moment !== null || (callSite.kind !== "module" && callSite.kind !== "function");
   const opener = row.isOpen ? `M${x - 4} ${ROW_HEIGHT / 2 - 3}h8l-4 6z` : `M${x - 4} ${ROW_HEIGHT / 2 - 4}v8l6 -4z`;
@@ -237,7 +237,7 @@ function nameMarks(scene: WholeRunScene, row: WholeRunRow) {
   const isSaid = sort && start + textWidth(name, 13) + textWidth(sort, 12) + 16 < layout.columns.learns;
   return [
     row.opens && pathMark("net-fold", opener),
-    textMark(classNames("net-name", isThin && "line"), start, y, name, { ...squeezedTextAttributes(name, room) }),
+    textMark(classNames("net-name", isThin && "line"), start, y, name),
     isSaid && textMark("net-class", start + 8 + textWidth(name, 13), y, sort),
     titleMark(moment?.row.name ?? (row.kind === "callSite" || row.kind === "head" ? (callSite.path ?? "") : "")),
   ];
