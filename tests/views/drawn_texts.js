@@ -20,7 +20,7 @@
         }
     }
     const kept = [];
-    for (const { text, holder, rects } of parts.filter(({ holder }) => !holder.closest(".where, .net-key"))) {
+    for (const { text, holder, rects } of parts.filter(({ holder }) => !holder.closest(".where, .net-key, .net-path, summary, .finding-what, #headline > button"))) {
         const size = parseFloat(getComputedStyle(holder).fontSize);
         const matrix = holder.getScreenCTM?.();
         const drawn = size * (matrix ? Math.hypot(matrix.a, matrix.b) : 1);
@@ -55,7 +55,12 @@
                 by: `${cutAt.tagName}.${cutAt.getAttribute("class") ?? cutAt.id}` });
     }
     for (const { text, holder, drawn } of kept)
-        if (drawn < 11.9 ) faults.push({ kind: "small", text, at: holder.getAttribute("class") ?? holder.tagName, size: drawn });
+        if (drawn < 11.9 ) faults.push({
+                kind: "small",
+                text,
+                at: holder.getAttribute("class") ?? holder.tagName,
+                size: drawn,
+            });
     kept.sort((a, b) => a.left - b.left);
     for (let i = 0; i < kept.length; i++)
         for (let j = i + 1; j < kept.length && kept[j].left < kept[i].right; j++) {

@@ -266,7 +266,7 @@ function headContent(scene: NetScene, row: PlacedNetRow) {
   return [
     pathMark("net-fold", `M${x - 4} ${row.h / 2 - 3}h8l-4 6z`),
     textMark("net-name", x + 10, y, name),
-    textMark("net-class", x + 18 + textWidth(name, 13), y, words),
+    used < layout.width - 8 && textMark("net-class", x + 18 + textWidth(name, 13), y, words),
     // what is open keeps its totals
     columns.shape !== null &&
       used < columns.shape &&

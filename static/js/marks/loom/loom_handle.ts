@@ -92,7 +92,11 @@ function readLineMarks({ column, lines }: HandleBox, k: number, labels: LoomScen
       ),
     );
   cells.forEach((cell, n) => {
-    parts.push(cellReadMark(cell, y, column.uid));
+    // an expanded tensor reads one cell by several indices
+    const sharing = cells.filter((other) => other.cell === cell.cell);
+    const isLast = sharing.at(-1) === cell;
+    const words = sharing.length > 1 ? `${sharing[0].subscript}…${cell.subscript}` : cell.subscript;
+    parts.push(cellReadMark(cell, isLast ? words : null, y, column.uid));
     if (n === 0 && k === 1) parts.push(...lineStrideMark(lines[0].cells[0], cell, cells[cells.length - 1], y));
   });
   if (more)
@@ -102,14 +106,15 @@ function readLineMarks({ column, lines }: HandleBox, k: number, labels: LoomScen
   return parts;
 }
 
-/** The window under a cell, with the index by which the handle reads it, where there is room. */
+/** The window under a cell, with the indices by which the handle reads it, where there is room. */
 function cellReadMark(
   { subscript, x, w, cell }: { subscript: string; x: number; w: number; cell: number },
+  words: string | null,
   y: number,
   storageUid: string,
 ) {
-  const fullIndex = `[${subscript}]`;
-  const text = textWidth(fullIndex, 11) < w - 5 ? fullIndex : subscript || "·";
+  const fullIndex = `[${words}]`;
+  const text = textWidth(fullIndex, 11) < w - 5 ? fullIndex : words || "·";
   const size = Math.min(11, (w - 5) / (Math.max(1, text.length) * CHARACTER_WIDTH_EM));
   const textPosition = { x: x + w / 2, y: y + (READ_LINE_HEIGHT - 4) / 2 + size * 0.35 };
   return h(
@@ -122,7 +127,7 @@ function cellReadMark(
       "data-index": subscript,
     },
     h("rect", { key: "box", x: x + 1.5, y, width: w - 3, height: READ_LINE_HEIGHT - 4, rx: 3 }),
-    size >= 5 && h("text", { key: "index", class: "mid", ...textPosition, "font-size": size }, text),
+    words !== null && size >= 5 && h("text", { key: "index", class: "mid", ...textPosition, "font-size": size }, text),
   );
 }
 
