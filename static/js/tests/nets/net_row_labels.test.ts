@@ -21,7 +21,7 @@ test("code that has no room ends in an ellipsis; the name of a module is never s
   const first = fold("index, (inputs, targets)", "step", "zero_grad");
   assert.equal(netRowNamesThatFit(netRowLabel(first), first, room), "index, (inpu … zero_grad");
   const statement = { kind: "callSite" as const };
-  assert.equal(netRowNamesThatFit("for it in range(0, max_iters):", statement, room), "for it in range(0, max_it…");
+  assert.equal(netRowNamesThatFit("for it in range(0, max_iters):", statement, room), "for it in range(0, max_i…");
   assert.equal(netRowNamesThatFit("q, k, v", statement, textWidth("q … v", 13)), "q … v");
   assert.equal(
     netRowNamesThatFit("encoder.layers.0.self_attn.out_proj", statement, 60),
