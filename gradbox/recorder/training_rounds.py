@@ -331,7 +331,7 @@ class TrainingRoundLog:
         """Whether the norms of a round are read: of recorded rounds, of the first ones, and of every so many later."""
         if n < 0:
             return False
-        if self._is_last or not self._paused and self._current.step is not None:
+        if self._is_last or (not self._paused and self._current.step is not None):
             return True
         if n % self._norms_every:
             return False
