@@ -34,9 +34,11 @@ export interface PlacedNetRow extends NetRow {
   joins: boolean;
   /** where its dot stands, from its top */
   dot: number;
-  /** of the row of the step, and of the ends of a finding */
-  /** `top`: what a sentence takes above it */
-  body: { shown: OpenRow; room: BodyRoom; height: number; top: number } | null;
+  /**
+   * Of the row of the step, and of the ends of a finding. `top`: what a sentence takes above it; `asOf`: the step after
+   * which it is shown, where that is an earlier one.
+   */
+  body: { shown: OpenRow; room: BodyRoom; height: number; top: number; asOf: number | null } | null;
   /** of a finding */
   end: RowEnd | null;
 }
@@ -135,7 +137,7 @@ export function layoutNet(facts: NetFacts, i: number, { width, height, choices, 
     placed = placeRows(facts, rows, i, all - count * open);
     const bodyRoom = { columns, width, height: open, isNarrow: columns.parts === null };
     if (ends.length) for (const end of ends) openEndRow(facts, placed, end, bodyRoom);
-    else openRow(facts, placed, openCallSiteOf(facts, i), openedAt, bodyRoom);
+    else openRow(facts, placed, openCallSiteOf(facts, i), openedAt, bodyRoom, { asOf: anchor < i ? anchor : null });
     if (other) openRow(facts, placed, other.callSite, i, bodyRoom, { told: other.uids });
     rails = railsBetween(facts, rowsByCallSite(placed), i);
     const needed = gapsForCuts(placed, rails).size;
@@ -210,13 +212,13 @@ function openRow(
   callSite: CallSite | null,
   i: number,
   room: BodyRoom,
-  { told = [], top = 0 }: { told?: string[]; top?: number } = {},
+  { told = [], top = 0, asOf = null }: { told?: string[]; top?: number; asOf?: number | null } = {},
 ) {
   const row = callSite && rowOfCallSite(rows, callSite);
   const shown = callSite && row ? openRowOf(facts, callSite, i, told) : null;
   if (!row || !shown || row.body || !(shown.read.length + shown.made.length + shown.nodes.length)) return;
   const inner = { ...room, height: room.height - top };
-  row.body = { shown, room: inner, height: room.height, top };
+  row.body = { shown, room: inner, height: room.height, top, asOf };
   const node = nodeHeightInBody(shown, inner);
   if (node !== null) row.dot = row.h + top + node;
   for (const later of rows.slice(rows.indexOf(row) + 1)) later.y += room.height;

@@ -242,7 +242,7 @@ function rowMark(scene: NetScene, row: PlacedNetRow, largest: number): VNode {
       h(
         "g",
         { transform: `translate(0 ${row.h + row.body.top})` },
-        openRowMarks(row.body.shown, row.body.room, scene.say),
+        openRowMarks(row.body.shown, row.body.room, scene.say, row.body.asOf),
       ),
   );
 }

@@ -148,6 +148,7 @@ class OpenRowReader {
         : this.tensorsOf(invocation);
     if (invocation.hasRaised && !reads.length) reads = this.toldTensors();
     else if (!reads.length && !made.length && !nodes.length) made = this.lastBoundTensors();
+    made = made.filter((uid) => findEntity(this.lastMomentOf(uid), uid, "tensor"));
     const parameters = isModule ? this.parametersOf(invocation) : [];
     const isShown = (uid: string) => !parameters.includes(uid) && !made.includes(uid);
     return {

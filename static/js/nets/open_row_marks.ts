@@ -57,7 +57,8 @@ export function nodeHeightInBody(row: OpenRow, room: BodyRoom): number | null {
   return hasNodeLine(row) ? PADDING + lines.read.length * lines.height + NODE_LINE / 2 : null;
 }
 
-export function openRowMarks(row: OpenRow, room: BodyRoom, say: Translate): VNode {
+/** `asOf`: the step after which the row is shown, where that is an earlier one. */
+export function openRowMarks(row: OpenRow, room: BodyRoom, say: Translate, asOf: number | null = null): VNode {
   const lines = shownLines(row, room);
   const marks: VNode[] = [];
   let y = PADDING;
@@ -67,7 +68,9 @@ export function openRowMarks(row: OpenRow, room: BodyRoom, say: Translate): VNod
   };
   for (const tensor of lines.read) add(tensor);
   const nodeHeight = hasNodeLine(row) ? NODE_LINE : REST_LINE;
-  const rest = lines.hidden ? say("net_more_tensors", { n: lines.hidden }) : "";
+  const more = lines.hidden ? say("net_more_tensors", { n: lines.hidden }) : "";
+  const earlier = asOf === null ? "" : say("net_as_of", { step: asOf + 1 });
+  const rest = [earlier, more].filter(Boolean).join(" · ");
   const width = room.width - (rest ? textWidth(rest, 12) + 12 : 0);
   if (hasNodeLine(row)) marks.push(nodeLine(row, y, { ...room, width }, say));
   if (rest) {
@@ -131,7 +134,7 @@ function tensorLine(tensor: RowTensor, top: number, height: number, room: BodyRo
       target: { kind: "handle", uid: tensor.uid },
     },
     isAbove
-      ? nameAbove(name, columns.name, y - 3, (gradient ? columns.norm : width) - 12 - columns.name)
+      ? nameAbove(name, columns.name, y - 4.5, (gradient ? columns.norm : width) - 12 - columns.name)
       : nameTag(name, columns.name, middle, tensor.role === "read", tagWidth),
     !isNarrow && !isWide && cardMark(tensor, { x: card, y: top + 1, height: height - 4, middle }, say),
     !isNarrow && !isAbove && tensor.version !== null && versionMark(tensor, card + 128, middle),

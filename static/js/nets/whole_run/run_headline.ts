@@ -22,6 +22,8 @@ interface RunHeadline {
 
 /** Parameters of which so little came that it stands first. */
 const PROBLEMS: LearningState[] = ["never_learns", "never_moved", "not_updated"];
+/** What is said of those that do not learn, after how many do. */
+const COUNTED: LearningState[] = ["never_learns", "never_moved", "not_updated", "frozen", "changed"];
 const MAX_NAMES = 2;
 
 /** The same at every step of a run. */
@@ -29,7 +31,11 @@ export function runHeadline(opened: OpenTrace, say: Translate): RunHeadline {
   const moments = [...parameterRunSummaries(opened).moments.values()];
   const { table } = parameterRunSummaries(opened).account;
   const isOfModule = ({ uid, row }: ParameterState) => table.moduleNamesByParameter(row.step).has(uid);
-  const problems = PROBLEMS.flatMap((learns) => problemText(moments, learns, isOfModule, say));
+  const { ofTensor } = severitiesOf(opened);
+  // what no finding speaks of, as the bias before a normalization, is counted below and leads nothing
+  const isFound = ({ uid }: ParameterState) => ofTensor.has(uid);
+  const problems = PROBLEMS.filter((learns) => moments.some((moment) => moment.learns === learns && isFound(moment)));
+  const problemTexts = problems.flatMap((learns) => problemText(moments, learns, isOfModule, say));
   const rounds = roundsText(opened, say);
   const { error } = opened.trace.outcome;
   const line = error?.line ?? opened.trace.steps.at(-1)?.line ?? 0;
@@ -38,13 +44,12 @@ export function runHeadline(opened: OpenTrace, say: Translate): RunHeadline {
     table.facts.history.valueAt(uid, "requires_grad", opened.count - 1) === false;
   const frozen = moments.filter((moment) => moment.learns === "updated" && isFrozen(moment)).length;
   const frozenText = frozen ? say("whole_frozen_later", { n: frozen }) : "";
-  const learn = problems.length
+  const learn = problemTexts.length
     ? ""
     : [learningText(moments, table.isWhole, say), frozenText].filter(Boolean).join(say("whole_join"));
-  const { ofTensor } = severitiesOf(opened);
-  const bad = moments.filter(({ learns }) => PROBLEMS.includes(learns));
-  const parts = problems.length
-    ? [...problems, rounds].filter(Boolean).join(say("whole_join"))
+  const bad = moments.filter(({ learns }) => problems.includes(learns));
+  const parts = problemTexts.length
+    ? [...problemTexts, rounds].filter(Boolean).join(say("whole_join"))
     : rounds && learn
       ? say("whole_both", { rounds: rounds.replace(/[.。]$/, ""), learn })
       : rounds || learn;
@@ -136,7 +141,7 @@ function learningText(moments: ParameterState[], isWhole: boolean, say: Translat
   const args = { k: learning, n: made.length };
   if (learning === made.length) return say("whole_all_learn", args);
   if (!learning) return say(isWhole ? "whole_none_learn" : "whole_none_seen", args);
-  const rest = (["frozen", "changed"] as const).flatMap((learns) =>
+  const rest = COUNTED.flatMap((learns) =>
     count(learns) ? [say("whole_count", { n: count(learns), word: say(`whole_is_${learns}`) })] : [],
   );
   const key = isWhole ? "whole_some_learn" : "whole_some_seen";
