@@ -162,6 +162,13 @@ function leafNotReachedReason(facts: RunFacts, uid: string, step: number): GradN
       graphCutReason(facts, path, ends, loss) ??
       gradRequiredTooLateReason(facts, uid, path, ends)
     );
+  // of the last round less may have been recorded than of the first
+  const first = facts.backwardCalls.find(({ api, step: at }) => api === "backward" && at >= birth);
+  const firstPath = first && first.step < call.step ? facts.dataflow.shortestPath(uid, first.roots, first.step) : null;
+  if (first && firstPath) {
+    const cut = graphCutReason(facts, firstPath, [made, [first, "starts", first.roots]], loss);
+    if (cut) return cut;
+  }
   const lost = leftTorchReason(facts, uid, call.step);
   if (lost) return { ...lost, chain: [made, ...lost.chain, starts], facts: { ...lost.facts, loss } };
   const other = replacementInLoss(facts, uid, call);
@@ -343,9 +350,17 @@ function lastFieldChangeStep(facts: RunFacts, uid: string, field: HistoryField, 
 /** A value that left torch, of what was computed from a tensor: `item()`, `numpy()`, `torch.tensor(x)`. */
 function leftTorchReason(facts: RunFacts, uid: string, step: number): GradNoneReason | null {
   const computedFrom = facts.dataflow.descendants(uid, step);
+  // the number of a loss is printed or summed up; nothing is computed from it
+  const isLoss = new Set(facts.backwardCalls.flatMap(({ roots }) => roots));
   const cut = facts
     .eventsOfKind("path_cut")
-    .find((event) => event.step <= step && isCutByLeavingTorch(facts, event) && computedFrom.has(event.tensor));
+    .find(
+      (event) =>
+        event.step <= step &&
+        isCutByLeavingTorch(facts, event) &&
+        computedFrom.has(event.tensor) &&
+        !isLoss.has(event.tensor),
+    );
   if (!cut) return convertedToListReason(facts, computedFrom, step);
   const y = facts.nameFact(cut.tensor, cut.step);
   return {
