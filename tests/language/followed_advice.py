@@ -496,6 +496,10 @@ BY_HAND: dict[str, tuple[str, Edits]] = {
             ("for step", "optimizer = torch.optim.Adam([w], lr=0.1)\nfor step"),
         ),
     ),
+    "rate_jumps.squared": (
+        "silent/schedule_returns_the_rate_itself",
+        (("return base_rate if epoch < 4 else base_rate * 0.5", "return 1.0 if epoch < 4 else 0.5"),),
+    ),
     "rate_jumps.loaded": (
         "silent/scheduler_made_after_the_load",
         (

@@ -19,8 +19,11 @@ export const ERROR_FINDINGS = [
         : isAboutLossTarget(message, op) && operands.every(({ dtype }) => dtype === operands[0].dtype)
           ? operands[1]
           : undefined;
-      const firstOperand = indexOperand ?? operands.find((operand) => !isParameter(operand)) ?? operands[0];
-      const operandOfOtherDtype = indexOperand ? undefined : operands.find(({ dtype }) => dtype !== firstOperand.dtype);
+      const named = indexOperand ? null : operandsOfMessage(message, operands);
+      const firstOperand = indexOperand ?? named?.[0] ?? operands.find((each) => !isParameter(each)) ?? operands[0];
+      const operandOfOtherDtype = indexOperand
+        ? undefined
+        : (named?.[1] ?? operands.find(({ dtype }) => dtype !== firstOperand.dtype));
       const oddOperand = operandOfOtherDtype ? operandToConvert(firstOperand, operandOfOtherDtype) : firstOperand;
       const otherOperand = operandOfOtherDtype
         ? oddOperand === firstOperand
@@ -48,6 +51,23 @@ export const ERROR_FINDINGS = [
     },
   }),
 ];
+
+/** What torch calls a dtype in these messages. */
+const SCALAR_TYPES: Record<string, string> = {
+  Float: "float32",
+  Double: "float64",
+  Half: "float16",
+  BFloat16: "bfloat16",
+  Long: "int64",
+  Int: "int32",
+};
+
+/** Of the dtypes that a message says were expected and found the first operands; null where it names none of them. */
+function operandsOfMessage(message: string, operands: Operand[]): [Operand, Operand] | null {
+  const [, expected, found] = /expected scalar type (\w+) but found (\w+)/.exec(message) ?? [];
+  const [wanted, odd] = [expected, found].map((type) => operands.find(({ dtype }) => dtype === SCALAR_TYPES[type]));
+  return wanted && odd ? [wanted, odd] : null;
+}
 
 /** Whether torch refused the target of a loss; 2.11 doesn't call it that. */
 function isAboutLossTarget(message: string, op: Operation | null | undefined) {

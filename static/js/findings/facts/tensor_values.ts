@@ -1,7 +1,7 @@
 /** The numbers that a tensor held at a step, or how far they reach where the trace does not list them. */
 
 import { findEntity, findHandle, type Cell } from "../../trace/entities.ts";
-import { unqualifiedDtype } from "../../trace/reads.ts";
+import { itemsize, unqualifiedDtype } from "../../trace/reads.ts";
 import { cellAsNumber, cellsOfRow, cellsReadBy } from "./cell_values.ts";
 import type { RecordedRun } from "./recorded_run.ts";
 
@@ -25,7 +25,7 @@ export function numbersOfTensor(facts: RecordedRun, uid: string, step: number): 
   return cellsOfTensor(facts, uid, step)?.map(cellAsNumber) ?? null;
 }
 
-/** The smallest and the largest element of a tensor; null where the trace tells neither. */
+/** The smallest and the largest element of a tensor; null where the trace tells neither, or some are not finite. */
 export function rangeOfTensor(facts: RecordedRun, uid: string, step: number): { min: number; max: number } | null {
   const numbers = numbersOfTensor(facts, uid, step);
   if (numbers) return numbers.length ? { min: Math.min(...numbers), max: Math.max(...numbers) } : null;
@@ -34,7 +34,10 @@ export function rangeOfTensor(facts: RecordedRun, uid: string, step: number): { 
   const summary = (storage?.summary ?? facts.steps[step].set[handle?.storage ?? ""]?.summary)?.[
     unqualifiedDtype(handle?.dtype ?? "")
   ];
-  return summary && summary.min != null && summary.max != null
+  // a summary counts finite numbers alone: with others, such as the scores that a mask hides, the range is not known
+  const counted = summary?.bins?.reduce((sum, count) => sum + count, 0);
+  const isFinite = counted === undefined || counted >= (storage?.nbytes ?? 0) / itemsize(handle?.dtype);
+  return summary && summary.min != null && summary.max != null && isFinite
     ? { min: cellAsNumber(summary.min), max: cellAsNumber(summary.max) }
     : null;
 }

@@ -10,6 +10,7 @@ import {
   statementOfCandidate,
   operationName,
   type Diagnosis,
+  type Operation,
   type RunFacts,
 } from "../diagnosis.ts";
 import type { SyntaxNode } from "../../syntax/tree.ts";
@@ -65,7 +66,7 @@ function nothingLoadedDiagnosis(facts: RunFacts, { step, path, module }: StateDi
   if (!tensors.size) return null;
   const isWritten = facts
     .opsAt(step)
-    .some(({ outputs, inputs }) => [...outputs, ...inputs].some((uid) => tensors.has(uid)));
+    .some((op) => !isCopyOfItself(op) && [...op.outputs, ...op.inputs].some((uid) => tensors.has(uid)));
   const isReplaced = facts.attributeChanges.some((change) => change.step === step && change.after?.[0] === "t");
   if (isWritten || isReplaced) return null;
   const [missing, unexpected] = incompatibleKeys(facts, step);
@@ -87,6 +88,11 @@ function nothingLoadedDiagnosis(facts: RunFacts, { step, path, module }: StateDi
     },
     fixes: prefix ? [[prefix.isGiven ? "strip_prefix" : "add_prefix", { prefix: prefix.text }]] : [],
   };
+}
+
+/** A batch norm loads its own count of batches where a state has none. */
+function isCopyOfItself({ name, inputs }: Operation) {
+  return name === "aten::copy_" && inputs.length === 2 && inputs[0] === inputs[1];
 }
 
 /** The keys that were missing and those that nobody expected, as the call's value lists them. */
@@ -289,7 +295,9 @@ const MAX_VALUES = 2;
 
 /** Of a module whose tensors were loaded from another of its class, which is there to be compared with. */
 function leftOut(facts: RunFacts, { step, path, module }: StateDictLoad): Diagnosis | null {
-  const copies = facts.opsAt(step).filter(({ name, inputs }) => name === "aten::copy_" && inputs.length === 2);
+  const copies = facts
+    .opsAt(step)
+    .filter((op) => op.name === "aten::copy_" && op.inputs.length === 2 && !isCopyOfItself(op));
   const loaded = new Set(copies.map(({ inputs }) => inputs[0]));
   const { type } = facts.object(module, step) ?? {};
   const ofClass = facts.index.objectChanges.filter(({ fields, step: made }) => fields.type === type && made < step);

@@ -110,10 +110,18 @@ function diagnosisOf(facts: RunFacts, { uid, made, steps }: Optimizer, last: Ste
       x,
       dtype: codeFact(dtype),
       gap: PRECISIONS[dtype]?.gap ?? "",
-      n: steps.length,
+      // of steps that were not recorded the rate is not known
+      n: rate === 0 ? steps.length : countOfSteps(facts, uid),
       moved,
       total,
       rate: roundedNumber(rate),
     },
   };
+}
+
+/** Of an optimizer, recorded or not. */
+function countOfSteps(facts: RunFacts, uid: string) {
+  const uids = facts.optimizer(uid)?.uids;
+  const own = facts.eventsOfKind("optimizer_stepped").filter(({ optimizer }) => uids?.has(optimizer ?? ""));
+  return own.reduce((sum, { unrecorded }) => sum + (unrecorded ?? 1), 0);
 }

@@ -3,13 +3,13 @@
  * optimizer was replaced.
  */
 
-import { codeFact, diagnosis, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { codeFact, diagnosis, type Diagnosis, type Link, type RunFacts } from "../diagnosis.ts";
 import { addToList, groupBy } from "../../trace/multimap.ts";
 import { learningRateAt } from "./scheduler_first.ts";
 import { roundedNumber } from "./training_facts.ts";
-import { callArgument, calleeName, pathText, receiver } from "../../syntax/expressions.ts";
+import { callArgument, calleeName, callsIn, pathText, receiver } from "../../syntax/expressions.ts";
 import { assignments, bareExpression } from "../../syntax/statements.ts";
-import type { SyntaxNode } from "../../syntax/tree.ts";
+import { statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
 import type { Optimizer } from "../facts/optimizers.ts";
 
@@ -32,6 +32,12 @@ export const FINDINGS = [
     when: ({ ranToItsEnd }) => ranToItsEnd,
     of: (facts) => facts.findInStatements(schedulerAssignments),
     say: risingCosine,
+  }),
+  diagnosis({
+    kind: "rate_jumps",
+    severity: "warning",
+    of: (facts) => facts.findInStatements(schedulerAssignments),
+    say: squaredRate,
   }),
 ];
 
@@ -262,4 +268,49 @@ function risingCosine(
       after: roundedNumber(highest),
     },
   } satisfies Diagnosis;
+}
+
+/** A function that gives `LambdaLR` the rate itself, which is then multiplied by it. */
+function squaredRate(
+  facts: RunFacts,
+  { step: made, found }: { step: number; found: ReturnType<typeof schedulerAssignments>[number] },
+): Diagnosis | null {
+  const optimizer = facts.optimizers.find(({ uid }) => uid === facts.resolve(found.optimizer, made));
+  const factor = callArgument(found.value, "lr_lambda", 1);
+  if (!optimizer || !factor || calleeName(found.value) !== "LambdaLR") return null;
+  const [before, after] = [learningRateAt(facts, optimizer.uid, made - 1), learningRateAt(facts, optimizer.uid, made)];
+  if (before === null || after === null || before === 1) return null;
+  if (Math.abs(after - before * before) > 1e-9 * before * before) return null;
+  const given = callsIn(facts.syntax(optimizer.made)).flatMap((call) => callArgument(call, "lr", 1) ?? [])[0];
+  // a warm-up may begin with that very number: the function has to speak of the rate
+  const name = given ? pathText(given) : null;
+  const body = factor.kind === "Lambda" ? factor : functionCalled(facts, pathText(factor));
+  if (!name || !body || !isMentioned(name, body.text)) return null;
+  const used = optimizer.steps[0] ?? made;
+  const x = facts.nameFact(optimizer.uid, made);
+  return {
+    variant: "squared",
+    cause: made,
+    chain: [
+      [optimizer.made, "made", [optimizer.uid], { rate: roundedNumber(before) }],
+      [made, "moved", [optimizer.uid], { rate: roundedNumber(after) }],
+      ...(used > made ? [[used, "used", [optimizer.uid], { rate: roundedNumber(after) }] satisfies Link] : []),
+    ],
+    names: [x],
+    facts: {
+      optimizer: x,
+      before: roundedNumber(before),
+      after: roundedNumber(after),
+      rate: codeFact(name),
+      code: facts.statementFact(made),
+    },
+  };
+}
+
+function functionCalled({ trace: { program } }: RunFacts, name: string | null): SyntaxNode | null {
+  return statementTrees(program).find((tree) => tree?.kind.endsWith("FunctionDef") && tree.value === name) ?? null;
+}
+
+function isMentioned(name: string, text: string) {
+  return new RegExp(`(?<![\\p{L}\\p{N}_.])${name.replaceAll(".", "\\.")}(?![\\p{L}\\p{N}_])`, "u").test(text);
 }
