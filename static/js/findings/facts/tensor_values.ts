@@ -36,8 +36,8 @@ export function rangeOfTensor(facts: RecordedRun, uid: string, step: number): { 
   ];
   // a summary counts finite numbers alone: with others, such as the scores that a mask hides, the range is not known
   const counted = summary?.bins?.reduce((sum, count) => sum + count, 0);
-  const isFinite = counted === undefined || counted >= (storage?.nbytes ?? 0) / itemsize(handle?.dtype);
-  return summary && summary.min != null && summary.max != null && isFinite
+  const isAllFinite = counted === undefined || counted >= (storage?.nbytes ?? 0) / itemsize(handle?.dtype);
+  return summary && summary.min != null && summary.max != null && isAllFinite
     ? { min: cellAsNumber(summary.min), max: cellAsNumber(summary.max) }
     : null;
 }

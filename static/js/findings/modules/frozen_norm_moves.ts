@@ -68,7 +68,6 @@ function diagnosisOf(facts: RunFacts, { uid, calls, params, mean }: FrozenNorm, 
     others,
     before: isListed ? roundedNumber(before) : "",
     after: isListed ? roundedNumber(after) : "",
-    rounds: calls.length,
   };
   return {
     variant: isListed ? "measured" : undefined,

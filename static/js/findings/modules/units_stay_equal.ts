@@ -10,7 +10,7 @@ export const FINDINGS = [
     severity: "warning",
     of: equalUnits,
     once: ({ optimizer }) => optimizer, // one cause, mostly, for all of its layers
-    say: (facts, { uid, written, used, n, rounds }) => {
+    say: (facts, { uid, written, used, n }) => {
       const x = facts.nameFact(uid, used);
       return {
         variant: "units",
@@ -20,7 +20,7 @@ export const FINDINGS = [
           [used, "used", [uid]],
         ],
         names: [x],
-        facts: { x, n, rounds, step: facts.lineOf(used) },
+        facts: { x, n, step: facts.lineOf(used) },
       };
     },
   }),
@@ -37,7 +37,6 @@ interface EqualUnits {
   written: number;
   used: number;
   n: number;
-  rounds: number;
 }
 
 function equalUnits(facts: RunFacts): EqualUnits[] {
@@ -65,7 +64,6 @@ function unitsOf(facts: RunFacts, { uid: optimizer, steps }: Optimizer, uid: str
     written: writes.at(-1)?.step ?? facts.birthStep(uid),
     used,
     n,
-    rounds: steps.length,
   };
 }
 

@@ -37,7 +37,7 @@ export const FINDINGS = [
           [facts.steps.length - 1, "none", uids.slice(0, 1)],
         ],
         names: [optimizerName],
-        facts: { ...names, rounds: backwards.size, backward: facts.place(backwardStep).line, backward_code: code },
+        facts: { ...names, backward: facts.place(backwardStep).line, backward_code: code },
         concerns: uids,
         fixes: [["add_step", { name: nameTextOfFact(optimizerName) }, backwardStep]],
       };

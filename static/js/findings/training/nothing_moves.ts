@@ -93,7 +93,7 @@ function countNonzero(facts: RunFacts, uid: string, step: number): number | null
   return range.min === 0 && range.max === 0 ? 0 : numel(facts.tensor(uid, step)?.shape ?? []);
 }
 
-function diagnosisOf(facts: RunFacts, { uid, made, steps }: Optimizer, last: StepEffect, rate: number): Diagnosis {
+function diagnosisOf(facts: RunFacts, { uid, made }: Optimizer, last: StepEffect, rate: number): Diagnosis {
   const { step, moved, total, example } = last;
   const [optimizer, x] = [facts.nameFact(uid, step), facts.nameFact(example, step)];
   const dtype = facts.tensor(example, step)?.dtype ?? "";
@@ -110,18 +110,9 @@ function diagnosisOf(facts: RunFacts, { uid, made, steps }: Optimizer, last: Ste
       x,
       dtype: codeFact(dtype),
       gap: PRECISIONS[dtype]?.gap ?? "",
-      // of steps that were not recorded the rate is not known
-      n: rate === 0 ? steps.length : countOfSteps(facts, uid),
       moved,
       total,
       rate: roundedNumber(rate),
     },
   };
-}
-
-/** Of an optimizer, recorded or not. */
-function countOfSteps(facts: RunFacts, uid: string) {
-  const uids = facts.optimizer(uid)?.uids;
-  const own = facts.eventsOfKind("optimizer_stepped").filter(({ optimizer }) => uids?.has(optimizer ?? ""));
-  return own.reduce((sum, { unrecorded }) => sum + (unrecorded ?? 1), 0);
 }

@@ -8,6 +8,7 @@ import { addToList, groupBy } from "../../trace/multimap.ts";
 import { learningRateAt } from "./scheduler_first.ts";
 import { roundedNumber } from "./training_facts.ts";
 import { callArgument, calleeName, callsIn, pathText, receiver } from "../../syntax/expressions.ts";
+import { mentionedNames } from "../../syntax/name_uses.ts";
 import { assignments, bareExpression } from "../../syntax/statements.ts";
 import { statementTrees, type SyntaxNode } from "../../syntax/tree.ts";
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
@@ -262,8 +263,6 @@ function risingCosine(
     facts: {
       optimizer: x,
       turn: codeFact(`T_max=${turn.text}`),
-      n: lowest,
-      total: rates.length,
       before: roundedNumber(rates[lowest]),
       after: roundedNumber(highest),
     },
@@ -284,8 +283,7 @@ function squaredRate(
   const given = callsIn(facts.syntax(optimizer.made)).flatMap((call) => callArgument(call, "lr", 1) ?? [])[0];
   // a warm-up may begin with that very number: the function has to speak of the rate
   const name = given ? pathText(given) : null;
-  const body = factor.kind === "Lambda" ? factor : functionCalled(facts, pathText(factor));
-  if (!name || !body || !isMentioned(name, body.text)) return null;
+  if (!name || !statementsOf(facts, factor).some((tree) => mentionedNames(tree).has(name.split(".")[0]))) return null;
   const used = optimizer.steps[0] ?? made;
   const x = facts.nameFact(optimizer.uid, made);
   return {
@@ -307,10 +305,10 @@ function squaredRate(
   };
 }
 
-function functionCalled({ trace: { program } }: RunFacts, name: string | null): SyntaxNode | null {
-  return statementTrees(program).find((tree) => tree?.kind.endsWith("FunctionDef") && tree.value === name) ?? null;
-}
-
-function isMentioned(name: string, text: string) {
-  return new RegExp(`(?<![\\p{L}\\p{N}_.])${name.replaceAll(".", "\\.")}(?![\\p{L}\\p{N}_])`, "u").test(text);
+/** Of a lambda itself; of a name, all that stand in the function that it is. */
+function statementsOf({ trace: { program } }: RunFacts, callable: SyntaxNode): SyntaxNode[] {
+  if (callable.kind === "Lambda") return [callable];
+  const trees = statementTrees(program).filter((tree) => tree !== null);
+  const definition = trees.find(({ kind, value }) => kind.endsWith("FunctionDef") && value === pathText(callable));
+  return definition ? trees.filter(({ start, end }) => start > definition.start && end <= definition.end) : [];
 }
