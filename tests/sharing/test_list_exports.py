@@ -170,10 +170,11 @@ def test_a_training_leaves_as_its_whole_run() -> None:
 
 def test_the_list_moves_through_a_film() -> None:
     opened = []
-    for frame in frames("block"):
+    for number, frame in enumerate(frames("block")):
         rows = [row for row in with_class(frame, "net-row") if row.get("aria-selected") == "true"]
+        assert len(rows) == (number > 0), "the first frame is of the construction, where no row has run"
         opened += [texts(row)[0] for row in rows]
-    assert len(opened) == len(frames("block")) >= 6
+    assert len(opened) >= 6
     assert len(set(opened)) >= 5
 
 

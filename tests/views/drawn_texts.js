@@ -42,6 +42,9 @@
                     right = Math.min(right, box.right);
                 }
                 if (style.overflowY !== "visible") {
+                    // a line of which half is seen; what scrolls may end in one
+                    const seen = Math.min(bottom, box.bottom) - Math.max(top, box.top);
+                    if (!/auto|scroll/.test(style.overflowY) && seen > 2 && seen < 0.8 * (bottom - top)) cutAt = up;
                     top = Math.max(top, box.top);
                     bottom = Math.min(bottom, box.bottom);
                 }

@@ -214,7 +214,8 @@ function gradientMarks({ gradient, gradientState }: RowTensor, place: Box, say: 
       h("text", { x: x + 8, y: y + height / 2 + 4 }, text),
     ]);
   }
-  const label = say(`net_gradient_${gradient.role}`);
+  const whole = say(`net_gradient_${gradient.role}`);
+  const label = textWidth(whole, 12) <= place.width ? whole : say(`net_gradient_${gradient.role}_short`);
   const marks = valueMarks(
     gradient,
     { ...place, isLabelled: true },

@@ -90,5 +90,7 @@ asyncio.run(main())
 def test_a_thread_that_holds_pythons_lock_is_seen(path: Path) -> None:
     path.unlink(missing_ok=True)
     subprocess.run([sys.executable, "-c", HOLDS_LOCK], cwd=ROOT, check=True)
-    assert not [piece for piece in read_pieces(path) if piece.compared_seconds > MAX_SECONDS]
-    assert max(piece.compared_seconds for piece in read_pieces(path, lock_waits=True)) > MAX_LOCK_SECONDS
+    waited = max(piece.compared_seconds for piece in read_pieces(path, lock_waits=True))
+    assert waited > MAX_LOCK_SECONDS
+    # what the loop did by itself is far less, on a busy machine too
+    assert max((piece.compared_seconds for piece in read_pieces(path)), default=0.0) < waited / 2

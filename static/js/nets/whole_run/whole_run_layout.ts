@@ -145,7 +145,10 @@ function columnsOfWidth(width: number, names: number): ColumnsOfRun {
   const learns = Math.min(at(MOST_OF_NAMES), Math.max(at(width < 1000 ? 0.21 : 0.23), 84 + names + 24));
   const gradient = (share: number) => Math.max(at(share), learns + VERDICT_WIDTH);
   if (width < MEDIUM_WIDTH) {
-    const columns = { rail: 58, name: 84, learns, gradient: gradient(0.42), weight: at(0.69), kept: width - 10 };
+    const [left, kept] = [gradient(0.42), width - 10];
+    const weight = Math.max(at(0.69), left + GRADIENT_WIDTH);
+    const hasWeight = weight + WEIGHT_WIDTH + BYTES_WIDTH <= kept;
+    const columns = { rail: 58, name: 84, learns, gradient: left, weight: hasWeight ? weight : null, kept };
     return { ...columns, moved: null, called: null };
   }
   // in a narrow room each column is as wide as its longest number, with the space after it

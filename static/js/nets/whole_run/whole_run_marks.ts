@@ -64,11 +64,12 @@ export function wholeRunMarks(scene: WholeRunScene): VNode[] {
 /** The headings over the columns; each sorts by its column. */
 export function wholeRunHeadMarks({ run, layout, say, sort, filter }: WholeRunScene): VNode[] {
   const { name, learns, gradient, weight, moved, kept, called } = layout.columns;
-  const ends = { gradient: weight, weight: moved ?? (kept ?? 0) - 40 };
+  const beforeKept = moved ?? (kept ?? 0) - 40;
+  const ends = { gradient: weight ?? beforeKept, weight: beforeKept };
   const isTight = (column: "gradient" | "weight") =>
-    textWidth(say(`whole_head_${column}`), 12) + 16 > (ends[column] ?? layout.width) - (layout.columns[column] ?? 0);
+    textWidth(say(`whole_head_${column}`), 12) + 16 > ends[column] - (layout.columns[column] ?? 0);
   const words = (column: SortColumn) => {
-    if (column === "gradient" && weight === null) return say("net_head_norm_short");
+    if (column === "gradient" && kept === null) return say("net_head_norm_short");
     const isShort = (column === "gradient" || column === "weight") && isTight(column);
     return say(isShort ? `whole_head_${column}_short` : `whole_head_${column}`);
   };
@@ -114,7 +115,7 @@ export function wholeRunHeadMarks({ run, layout, say, sort, filter }: WholeRunSc
     ),
     heading("name", name),
     heading("learns", learns),
-    weight === null ? heading("gradient", layout.width - 8, true) : heading("gradient", gradient),
+    kept === null ? heading("gradient", layout.width - 8, true) : heading("gradient", gradient),
     heading("weight", weight),
     heading("moved", moved),
     heading("kept", kept, true),
@@ -296,11 +297,11 @@ function parameterMarks(scene: WholeRunScene, row: WholeRunRow, parameters: Para
       say,
     ),
   ];
-  if (columns.weight === null) return [...marks, ...lastNormMarks(scene, parameters, columns.gradient)];
+  if (columns.kept === null) return [...marks, ...lastNormMarks(scene, parameters, columns.gradient)];
   return [
     ...marks,
     ...gradientMarks(scene, parameters),
-    ...valueText(weightText(parameters), columns.weight, say("whole_unknown")),
+    ...(columns.weight === null ? [] : valueText(weightText(parameters), columns.weight, say("whole_unknown"))),
     ...(columns.moved === null ? [] : parameterMovementMarks(scene, row, parameters, columns.moved)),
   ];
 }
