@@ -20,7 +20,7 @@
         }
     }
     const kept = [];
-    for (const { text, holder, rects } of parts.filter(({ holder }) => !holder.closest(".where, .net-key, .net-path, summary, .finding-what, #headline > button"))) {
+    for (const { text, holder, rects } of parts.filter(({ holder }) => !holder.closest(".where, .fix-bar-text, .net-key, .net-path, summary, .finding-what, #headline > button"))) {
         const size = parseFloat(getComputedStyle(holder).fontSize);
         const matrix = holder.getScreenCTM?.();
         const drawn = size * (matrix ? Math.hypot(matrix.a, matrix.b) : 1);
