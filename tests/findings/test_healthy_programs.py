@@ -22,6 +22,7 @@ WRONG = {
     "grad_lost_on_many_ways",
     "grad_of_a_result_warns",
     "numpy_write_after_save",
+    "swapping_by_slices",
 }
 """Of tests/examples/programs, those that finish and show what findings are about."""
 

@@ -89,6 +89,10 @@ BY_HAND: dict[str, tuple[str, Edits]] = {
         (("tags.view(-1)", "tags.transpose(0, 1).reshape(-1)"),),
     ),
     "loss_times_mask": ("silent/padding_mask_on_a_mean", (("((pred - y) ** 2).mean()", "(pred - y) ** 2"),)),
+    "samples_mixed.mean": (
+        "silent/dueling_mean_over_the_batch",
+        (("advantage.mean()", "advantage.mean(dim=1, keepdim=True)"),),
+    ),
     "samples_mixed.attended_own": (
         "silent/own_attention_along_the_batch",
         ((".transpose(0, 1)", ""), ("mixed.mean(0)", "mixed.mean(1)")),

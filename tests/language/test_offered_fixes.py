@@ -85,7 +85,7 @@ WITHOUT_FIX: dict[str, set[str]] = {
     "result_unused": {"auxiliary_loss_thrown_away", "dropout_that_is_overwritten", "gradients_returned_to_nobody",
                       "mask_given_for_nothing", "no_grad_on_its_own_line", "padding_mask_never_applied",
                       "penalty_of_the_last_parameter"},
-    "samples_mixed": {"own_attention_along_the_batch"},
+    "samples_mixed": {"dueling_mean_over_the_batch", "own_attention_along_the_batch"},
     "saved_overwritten": {"saved_overwritten_max_norm_in_forward"},
     "shape_mismatch": {"advantage_column_times_row", "argmax_of_the_whole_matrix", "shape_cat", "shape_loss",
                        "shape_mismatch_broadcasting_loss",

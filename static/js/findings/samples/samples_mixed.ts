@@ -32,6 +32,13 @@ export const FINDINGS = [
       return product && attentionDiagnosis(facts, op, shape, product);
     },
   }),
+  diagnosis({
+    kind: "samples_mixed",
+    severity: "warning",
+    of: ({ scan }) => scan.operationsNamed(/^mean$/),
+    once: statementOfCandidate,
+    say: sharedMean,
+  }),
 ];
 
 const SOFTMAX = /^(?:log_)?softmax$/;
@@ -80,6 +87,36 @@ function readerByClass(facts: RunFacts, op: Operation, shape: number[]): Operati
     }
   }
   return null;
+}
+
+/** A mean of all scores of a batch that is taken off each row's scores, of which one of each row is read then. */
+function sharedMean(facts: RunFacts, op: Operation): Diagnosis | null {
+  const [x] = op.inputs;
+  const [mean] = op.outputs;
+  const shape = facts.handle(x, op.step)?.shape ?? [];
+  const isOfAll = facts.handle(mean, op.step)?.shape?.length === 0;
+  if (facts.isInsideBackward(op.step) || !isOfAll || shape.length !== 2 || shape.some((size) => size < 2)) return null;
+  const taken = facts.usesOf(mean).find(({ name, inputs }) => operationName(name) === "sub" && inputs[1] === mean);
+  if (!taken || String(facts.handle(taken.outputs[0], taken.step)?.shape) !== String(shape)) return null;
+  const reader = readerByClass(facts, taken, shape);
+  // what is the same for all scores of a row moves no largest place and no cross entropy
+  if (!reader || !/^(?:gather|index|max)$/.test(operationName(reader.name))) return null;
+  return {
+    variant: "mean",
+    cause: op.step,
+    chain: [
+      [op.step, "shares", [x]],
+      [reader.step, "read", [taken.outputs[0]]],
+    ],
+    names: [facts.nameFact(x, op.step)],
+    facts: {
+      x: facts.nameFact(x, op.step),
+      n: shape[0],
+      classes: shape[1],
+      right: codeFact("mean(dim=1, keepdim=True)"),
+      read: facts.lineOf(reader.step),
+    },
+  };
 }
 
 /** A product of one matrix for each sample that takes what the softmax gave, in rows of one sample or several. */
