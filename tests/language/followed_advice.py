@@ -853,6 +853,11 @@ OWN_PROGRAMS: dict[str, tuple[str, Edits]] = {
         "loss.backward()\n",
         (("torch.tanh(net(x))", "net(x)"),),
     ),
+    "sign_targets": (
+        "scores, labels = torch.randn(6, requires_grad=True), torch.tensor([0.0, 1.0, 0.0, 1.0, 0.0, 0.0])\n"
+        "nn.functional.soft_margin_loss(scores, labels).backward()\n",
+        (("scores, labels)", "scores, 2 * labels - 1)"),),
+    ),
     "state_not_carried": (
         "cell, h = nn.GRUCell(3, 4), None\nfor x_t in torch.randn(5, 2, 3):\n    h = cell(x_t)\nh.sum().backward()\n",
         (("cell(x_t)", "cell(x_t, h)"),),

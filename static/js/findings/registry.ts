@@ -99,6 +99,7 @@ import { FINDINGS as iteratorBeginsAgain } from "./samples/iterator_begins_again
 import { FINDINGS as neverEqual } from "./samples/never_equal.ts";
 import { FINDINGS as reverseUnread } from "./samples/reverse_unread.ts";
 import { FINDINGS as softmaxOfOne } from "./numbers/softmax_of_one.ts";
+import { FINDINGS as signTargets } from "./numbers/sign_targets.ts";
 import type { DiagnosisRow } from "./diagnosis.ts";
 
 export const DIAGNOSES: DiagnosisRow[] = [
@@ -198,4 +199,5 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...neverEqual,
   ...reverseUnread,
   ...softmaxOfOne,
+  ...signTargets,
 ];
