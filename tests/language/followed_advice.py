@@ -853,6 +853,16 @@ OWN_PROGRAMS: dict[str, tuple[str, Edits]] = {
         "loss.backward()\n",
         (("torch.tanh(net(x))", "net(x)"),),
     ),
+    "closure_computes_nothing": (
+        "w = torch.tensor([3.0, -2.0], requires_grad=True)\n"
+        "opt = torch.optim.LBFGS([w], max_iter=4)\n"
+        "loss = (w**4).sum()\n"
+        "loss.backward()\n"
+        "def closure():\n"
+        "    return loss\n"
+        "opt.step(closure)\n",
+        (("    return", "    opt.zero_grad()\n    loss = (w**4).sum()\n    loss.backward()\n    return"),),
+    ),
     "sign_targets": (
         "scores, labels = torch.randn(6, requires_grad=True), torch.tensor([0.0, 1.0, 0.0, 1.0, 0.0, 0.0])\n"
         "nn.functional.soft_margin_loss(scores, labels).backward()\n",

@@ -100,6 +100,7 @@ import { FINDINGS as neverEqual } from "./samples/never_equal.ts";
 import { FINDINGS as reverseUnread } from "./samples/reverse_unread.ts";
 import { FINDINGS as softmaxOfOne } from "./numbers/softmax_of_one.ts";
 import { FINDINGS as signTargets } from "./numbers/sign_targets.ts";
+import { FINDINGS as closureComputesNothing } from "./training/closure_computes_nothing.ts";
 import type { DiagnosisRow } from "./diagnosis.ts";
 
 export const DIAGNOSES: DiagnosisRow[] = [
@@ -200,4 +201,5 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...reverseUnread,
   ...softmaxOfOne,
   ...signTargets,
+  ...closureComputesNothing,
 ];
