@@ -853,6 +853,21 @@ OWN_PROGRAMS: dict[str, tuple[str, Edits]] = {
         "loss.backward()\n",
         (("torch.tanh(net(x))", "net(x)"),),
     ),
+    "backward_never_called": (
+        "class Reverse(nn.Module):\n"
+        "    def forward(self, x):\n"
+        "        return x\n"
+        "    def backward(self, grad):\n"
+        "        return -grad\n"
+        "net, head = nn.Linear(3, 2), nn.Linear(2, 1)\n"
+        "head(Reverse()(net(torch.randn(4, 3)))).pow(2).sum().backward()\n",
+        (
+            ("nn.Module", "torch.autograd.Function"),
+            ("    def forward(self", "    @staticmethod\n    def forward(ctx"),
+            ("    def backward(self", "    @staticmethod\n    def backward(ctx"),
+            ("Reverse()(", "Reverse.apply("),
+        ),
+    ),
     "closure_computes_nothing": (
         "w = torch.tensor([3.0, -2.0], requires_grad=True)\n"
         "opt = torch.optim.LBFGS([w], max_iter=4)\n"

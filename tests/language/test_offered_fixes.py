@@ -108,6 +108,7 @@ WITHOUT_FIX: dict[str, set[str]] = {
                    "optimizer_made_after_its_state", "optimizer_made_in_every_epoch", "optimizer_made_in_every_step",
                    "scheduler_made_after_the_load", "scheduler_made_in_every_epoch",
                    "schedule_returns_the_rate_itself"},
+    "backward_never_called": {"rounding_with_a_backward_of_its_own"},
     "closure_computes_nothing": {"closure_without_a_backward"},
     "sign_targets": {"hinge_embedding_of_zeros_and_ones"},
     "state_not_carried": {"lstm_called_without_its_state"},

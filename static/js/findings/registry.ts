@@ -101,6 +101,7 @@ import { FINDINGS as reverseUnread } from "./samples/reverse_unread.ts";
 import { FINDINGS as softmaxOfOne } from "./numbers/softmax_of_one.ts";
 import { FINDINGS as signTargets } from "./numbers/sign_targets.ts";
 import { FINDINGS as closureComputesNothing } from "./training/closure_computes_nothing.ts";
+import { FINDINGS as backwardNeverCalled } from "./modules/backward_never_called.ts";
 import type { DiagnosisRow } from "./diagnosis.ts";
 
 export const DIAGNOSES: DiagnosisRow[] = [
@@ -202,4 +203,5 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...softmaxOfOne,
   ...signTargets,
   ...closureComputesNothing,
+  ...backwardNeverCalled,
 ];
