@@ -897,6 +897,18 @@ OWN_PROGRAMS: dict[str, tuple[str, Edits]] = {
         "    opt.step()\n",
         (("    net.reset_parameters()\n", ""), ("for _", "net.reset_parameters()\nfor _")),
     ),
+    "unexplained_error.optimizer_state": (
+        "net, head = nn.Linear(3, 4), nn.Linear(4, 1)\n"
+        "saved = torch.optim.Adam([*net.parameters(), *head.parameters()]).state_dict()\n"
+        "opt = torch.optim.Adam(head.parameters())\n"
+        "opt.load_state_dict(saved)\n"
+        "head(net(torch.randn(6, 3))).pow(2).mean().backward()\n"
+        "opt.step()\n",
+        (
+            ("Adam(head.parameters())", "Adam([*net.parameters(), *head.parameters()])"),
+            ("load_state_dict(saved)\n", "load_state_dict(saved)\nnet.requires_grad_(False)\n"),
+        ),
+    ),
     "unexplained_error.scaler": (
         "w = nn.Parameter(torch.ones(2))\n"
         "opt, scaler = torch.optim.SGD([w], lr=0.1), torch.amp.GradScaler('cpu')\n"
