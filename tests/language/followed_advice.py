@@ -7,6 +7,10 @@ BY_HAND: dict[str, tuple[str, Edits]] = {
         "silent/probabilities_mixed_before_cross_entropy",
         (("cross_entropy(mixed, y)", "nll_loss(mixed.log(), y)"),),
     ),
+    "axes_confused.row": (
+        "silent/one_row_of_positions_for_all",
+        (("positions[seq_len]", "positions[:seq_len]"),),
+    ),
     "axes_confused.channels": (
         "silent/batch_norm_over_the_positions",
         (("norm(hidden)", "norm(hidden.transpose(1, 2)).transpose(1, 2)"),),
