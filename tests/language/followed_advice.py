@@ -7,6 +7,10 @@ BY_HAND: dict[str, tuple[str, Edits]] = {
         "silent/probabilities_mixed_before_cross_entropy",
         (("cross_entropy(mixed, y)", "nll_loss(mixed.log(), y)"),),
     ),
+    "axes_confused.norm": (
+        "silent/gradient_penalty_of_each_step",
+        (("vector_norm(slope, dim=2)", "vector_norm(slope.flatten(1), dim=1)"),),
+    ),
     "axes_confused.row": (
         "silent/one_row_of_positions_for_all",
         (("positions[seq_len]", "positions[:seq_len]"),),

@@ -31,7 +31,7 @@ WITHOUT_FIX: dict[str, set[str]] = {
                           "attention_masked_after_softmax_by_where", "attention_padding_added_to_queries",
                           "attention_pooling_masked_after_softmax", "attention_scores_times_mask",
                           "attention_sees_one_ahead", "attention_sees_the_future_alone"},
-    "axes_confused": {"batch_norm_over_the_positions", "one_row_of_positions_for_all",
+    "axes_confused": {"batch_norm_over_the_positions", "gradient_penalty_of_each_step", "one_row_of_positions_for_all",
                       "copies_and_labels_in_two_orders",
                       "rows_of_a_loss_in_two_orders", "rows_of_one_text_in_two_orders",
                       "classes_behind_the_time", "positions_along_the_batch"},

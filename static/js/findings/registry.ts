@@ -102,6 +102,7 @@ import { FINDINGS as softmaxOfOne } from "./numbers/softmax_of_one.ts";
 import { FINDINGS as signTargets } from "./numbers/sign_targets.ts";
 import { FINDINGS as closureComputesNothing } from "./training/closure_computes_nothing.ts";
 import { FINDINGS as backwardNeverCalled } from "./modules/backward_never_called.ts";
+import { FINDINGS as gradientPenalty } from "./samples/gradient_penalty.ts";
 import { FINDINGS as rowForSlice } from "./samples/row_for_slice.ts";
 import type { DiagnosisRow } from "./diagnosis.ts";
 
@@ -205,5 +206,6 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...signTargets,
   ...closureComputesNothing,
   ...backwardNeverCalled,
+  ...gradientPenalty,
   ...rowForSlice,
 ];
