@@ -7,6 +7,14 @@ BY_HAND: dict[str, tuple[str, Edits]] = {
         "silent/probabilities_mixed_before_cross_entropy",
         (("cross_entropy(mixed, y)", "nll_loss(mixed.log(), y)"),),
     ),
+    "axes_confused.norm": (
+        "silent/gradient_penalty_of_each_step",
+        (("vector_norm(slope, dim=2)", "vector_norm(slope.flatten(1), dim=1)"),),
+    ),
+    "axes_confused.row": (
+        "silent/one_row_of_positions_for_all",
+        (("positions[seq_len]", "positions[:seq_len]"),),
+    ),
     "axes_confused.channels": (
         "silent/batch_norm_over_the_positions",
         (("norm(hidden)", "norm(hidden.transpose(1, 2)).transpose(1, 2)"),),
@@ -857,6 +865,36 @@ OWN_PROGRAMS: dict[str, tuple[str, Edits]] = {
         "loss.backward()\n",
         (("torch.tanh(net(x))", "net(x)"),),
     ),
+    "backward_never_called": (
+        "class Reverse(nn.Module):\n"
+        "    def forward(self, x):\n"
+        "        return x\n"
+        "    def backward(self, grad):\n"
+        "        return -grad\n"
+        "net, head = nn.Linear(3, 2), nn.Linear(2, 1)\n"
+        "head(Reverse()(net(torch.randn(4, 3)))).pow(2).sum().backward()\n",
+        (
+            ("nn.Module", "torch.autograd.Function"),
+            ("    def forward(self", "    @staticmethod\n    def forward(ctx"),
+            ("    def backward(self", "    @staticmethod\n    def backward(ctx"),
+            ("Reverse()(", "Reverse.apply("),
+        ),
+    ),
+    "closure_computes_nothing": (
+        "w = torch.tensor([3.0, -2.0], requires_grad=True)\n"
+        "opt = torch.optim.LBFGS([w], max_iter=4)\n"
+        "loss = (w**4).sum()\n"
+        "loss.backward()\n"
+        "def closure():\n"
+        "    return loss\n"
+        "opt.step(closure)\n",
+        (("    return", "    opt.zero_grad()\n    loss = (w**4).sum()\n    loss.backward()\n    return"),),
+    ),
+    "sign_targets": (
+        "scores, labels = torch.randn(6, requires_grad=True), torch.tensor([0.0, 1.0, 0.0, 1.0, 0.0, 0.0])\n"
+        "nn.functional.soft_margin_loss(scores, labels).backward()\n",
+        (("scores, labels)", "scores, 2 * labels - 1)"),),
+    ),
     "state_not_carried": (
         "cell, h = nn.GRUCell(3, 4), None\nfor x_t in torch.randn(5, 2, 3):\n    h = cell(x_t)\nh.sum().backward()\n",
         (("cell(x_t)", "cell(x_t, h)"),),
@@ -870,6 +908,18 @@ OWN_PROGRAMS: dict[str, tuple[str, Edits]] = {
         "    nn.functional.mse_loss(net(x), y).backward()\n"
         "    opt.step()\n",
         (("    net.reset_parameters()\n", ""), ("for _", "net.reset_parameters()\nfor _")),
+    ),
+    "unexplained_error.optimizer_state": (
+        "net, head = nn.Linear(3, 4), nn.Linear(4, 1)\n"
+        "saved = torch.optim.Adam([*net.parameters(), *head.parameters()]).state_dict()\n"
+        "opt = torch.optim.Adam(head.parameters())\n"
+        "opt.load_state_dict(saved)\n"
+        "head(net(torch.randn(6, 3))).pow(2).mean().backward()\n"
+        "opt.step()\n",
+        (
+            ("Adam(head.parameters())", "Adam([*net.parameters(), *head.parameters()])"),
+            ("load_state_dict(saved)\n", "load_state_dict(saved)\nnet.requires_grad_(False)\n"),
+        ),
     ),
     "unexplained_error.scaler": (
         "w = nn.Parameter(torch.ones(2))\n"

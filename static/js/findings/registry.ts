@@ -99,6 +99,11 @@ import { FINDINGS as iteratorBeginsAgain } from "./samples/iterator_begins_again
 import { FINDINGS as neverEqual } from "./samples/never_equal.ts";
 import { FINDINGS as reverseUnread } from "./samples/reverse_unread.ts";
 import { FINDINGS as softmaxOfOne } from "./numbers/softmax_of_one.ts";
+import { FINDINGS as signTargets } from "./numbers/sign_targets.ts";
+import { FINDINGS as closureComputesNothing } from "./training/closure_computes_nothing.ts";
+import { FINDINGS as backwardNeverCalled } from "./modules/backward_never_called.ts";
+import { FINDINGS as gradientPenalty } from "./samples/gradient_penalty.ts";
+import { FINDINGS as rowForSlice } from "./samples/row_for_slice.ts";
 import type { DiagnosisRow } from "./diagnosis.ts";
 
 export const DIAGNOSES: DiagnosisRow[] = [
@@ -198,4 +203,9 @@ export const DIAGNOSES: DiagnosisRow[] = [
   ...neverEqual,
   ...reverseUnread,
   ...softmaxOfOne,
+  ...signTargets,
+  ...closureComputesNothing,
+  ...backwardNeverCalled,
+  ...gradientPenalty,
+  ...rowForSlice,
 ];

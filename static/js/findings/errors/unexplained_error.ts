@@ -7,6 +7,7 @@ import { failedCallOf, type FailedCall } from "./failed_call.ts";
 import { tensorAskedForOneValue } from "./asked_for_one_value.ts";
 import { findMentionedEntities } from "../statements/mentioned_entities.ts";
 import { operandOf, type Operand } from "./operands.ts";
+import { optimizerStateDifference } from "./optimizer_state.ts";
 import { lastDimensionChange, propertyOrigin, type Property } from "./property_origin.ts";
 import { callArgument, callsIn, literalValue } from "../../syntax/expressions.ts";
 
@@ -41,6 +42,7 @@ const SPECIAL_ERRORS: [string, RegExp][] = [
   ["dim_range", /Dimension out of range|dimension specified as|invalid index of a 0-dim tensor/],
   ["not_positive", /positive-definite/],
   ["state_dict", /loading state_dict/],
+  ["optimizer_state", /loaded state dict (?:contains a parameter group that|has a different number of parameter)/],
   ["scaler", /has already been called (?:on this optimizer )?since the last update\(\)/],
 ];
 
@@ -73,7 +75,9 @@ export function unexplainedError(facts: RunFacts): Diagnosis | null {
   const message = firstSentenceOf(error.message);
   const subject = call.operands.length ? subjectOf(facts, call) : "any";
   const unknown = phrase("finding.unexplained_error.asked");
+  const difference = special === "optimizer_state" ? optimizerStateDifference(facts, place.step) : null;
   const findingFacts: Facts = {
+    ...difference?.facts,
     type: error.type,
     message,
     says: message ? phrase("finding.unexplained_error.says", { message }) : "",
@@ -87,7 +91,7 @@ export function unexplainedError(facts: RunFacts): Diagnosis | null {
   };
   const links = call.operands.length
     ? call.operands.flatMap((operand) => linksOfOperand(facts, operand, subject, place.step))
-    : linksOfValues(facts, place.step);
+    : (difference?.links ?? linksOfValues(facts, place.step));
   return {
     variant: special ?? (call.operands.length ? subject : isFromTorch(facts) ? "torch" : "python"),
     cause: place,
