@@ -193,6 +193,7 @@ class AxesOfRun {
       return this.product(op, name);
     if (name === "einsum") return this.einsum(op);
     if (name === "embedding") return [...b, a[1]];
+    if (name === "index" && inputs.length === 2) return this.indexed(inputs, shape) ?? this.elementwise(inputs, shape);
     if (RECURRENT.test(name)) return this.recurrent(op, name, shape, output, k);
     if (CONVOLUTION.test(name)) return this.convolved(op, name, shape, output);
     if (name === "scaled_dot_product_attention") return this.attended(op);
@@ -359,6 +360,17 @@ class AxesOfRun {
       const axes = (at.get(letter) ?? []).map(({ axis }) => axis).filter((axis) => axis.length);
       return axes.find(isKnown) ?? axes[0] ?? [];
     });
+  }
+
+  /** Rows that one tensor of indices picks count along its axes; null where the sizes don't say which axis it picks. */
+  indexed([uid, index]: string[], shape: number[]): Axis[] | null {
+    const [sizes, picked] = [this.shape(uid), this.shape(index)];
+    if (String(sizes) === String(shape) || !/int/.test(String(this.facts.scan.initialFields(index)?.dtype)))
+      return null;
+    const isPicked = (_: number, d: number) =>
+      String([...sizes.slice(0, d), ...picked, ...sizes.slice(d + 1)]) === String(shape);
+    const [d, ...others] = sizes.flatMap((size, k) => (isPicked(size, k) ? [k] : []));
+    return d === undefined || others.length ? null : this.of(uid).toSpliced(d, 1, ...this.of(index));
   }
 
   recurrent(op: Operation, name: string, shape: number[], output: string, k: number) {

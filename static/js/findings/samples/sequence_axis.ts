@@ -94,6 +94,19 @@ function isAfter(facts: RunFacts, op: Operation, dropped: Operation) {
   return op.outputs.some((uid) => facts.dataflow.descendants(uid, dropped.step).has(dropped.inputs[0]));
 }
 
+/** The parameter of a layer that one was copied from with its own, as an encoder copies its layer; else itself. */
+function firstOfCopies(facts: RunFacts, weight: string | undefined) {
+  const storageOf = (uid: string) => facts.scan.initialFields(uid)?.storage;
+  const typeOf = (uid: string) => facts.scan.initialFields(facts.index.moduleOfTensor.get(uid))?.type;
+  const copied = new Set(
+    axesOf(facts)
+      .ancestors(weight ?? "")
+      .map(storageOf),
+  );
+  const isOriginal = (uid: string) => copied.has(storageOf(uid)) && typeOf(uid) === typeOf(weight ?? "");
+  return [...facts.index.moduleOfTensor.keys()].find(isOriginal) ?? weight;
+}
+
 function diagnosisOf(
   facts: RunFacts,
   { op, input, weight, along, other }: SequenceOperation,
@@ -102,7 +115,7 @@ function diagnosisOf(
   const isRecurrent = RECURRENT.test(operationName(op.name));
   const module = facts.index.moduleOfTensor.get(weight ?? "");
   const canSay = isRecurrent || String(facts.scan.initialFields(module)?.type ?? "").includes("MultiheadAttention");
-  const made = canSay ? Math.max(0, facts.birthStep(weight ?? input)) : op.step;
+  const made = canSay ? Math.max(0, facts.birthStep(firstOfCopies(facts, weight) ?? input)) : op.step;
   const x = facts.nameFact(input, op.step);
   const findingFacts = {
     x,

@@ -3,12 +3,13 @@
  * parameters.
  */
 
-import { diagnosis, gradNameOf, nameTextOfFact } from "../diagnosis.ts";
+import { diagnosis, fixHint, gradNameOf, nameTextOfFact } from "../diagnosis.ts";
 import type { Diagnosis, Fact, Facts, RunFacts } from "../diagnosis.ts";
 import { gradientLedgers } from "../account/gradient_ledger.ts";
 import { misdirectedOptimizers } from "./optimizer_misses.ts";
 import { modulePath, modulesAround, outermostModuleWithout } from "./training_facts.ts";
 import { groupBy } from "../../trace/multimap.ts";
+import type { Step } from "../../trace/wire.ts";
 
 export const FINDINGS = [
   diagnosis({
@@ -135,7 +136,7 @@ function unoptimizedParameters(facts: RunFacts): UnoptimizedParameter[] {
     const additions = entries.filter(({ kind }) => kind === "added");
     const [first] = additions;
     if (!owner || !first || held.has(uid) || !facts.isParameter(uid)) return [];
-    if (entries.some(({ kind }) => ["used", "clipped", "rewritten", "unscaled", "unseen"].includes(kind))) return [];
+    if (entries.some(({ kind }) => ["used", "clipped", "rewritten", "unscaled"].includes(kind))) return [];
     const module = facts.object(owner, first.step);
     const birth = facts.birthStep(uid);
     const written = facts
@@ -146,7 +147,8 @@ function unoptimizedParameters(facts: RunFacts): UnoptimizedParameter[] {
           facts.steps[step].stmt !== facts.steps[birth].stmt &&
           !isWithinMaking(facts, uid, step, first.step),
       );
-    const isAverage = written && written.step > first.step && !readsGradient(facts, written.step);
+    const isAverage =
+      written && written.step > first.step && !facts.steps[written.step].skipped && !readsGradient(facts, written.step);
     if (module?.training === false || (written && !isAverage)) return [];
     const backwards = new Set(additions.map(({ by }) => by));
     return [
@@ -249,6 +251,14 @@ function averageDiagnosis(
   };
 }
 
+/** The first step of the function that made an optimizer at which a module is there as well; its last step if none is. */
+function placeOfBoth(facts: RunFacts, { uid, made, step: last }: SteppingOptimizer, owner: string) {
+  const isThere = ({ frame, kind }: Step, step: number) =>
+    step >= made && frame === facts.steps[made].frame && kind === "statement" && facts.index.isAlive(owner, step);
+  const step = facts.steps.findIndex(isThere);
+  return step >= 0 && [uid, owner].every((each) => facts.nameText(each, step)) ? step : last;
+}
+
 /** `owner` has the parameters. */
 function diagnosisOf(
   facts: RunFacts,
@@ -262,14 +272,16 @@ function diagnosisOf(
   const optimizerName = facts.nameFact(optimizer.uid, optimizer.step);
   const isNamed = facts.groupsOf(optimizer.uid, optimizer.step).some((group) => group.isNamed);
   const method = isNamed ? "named_parameters" : "parameters";
+  const given = placeOfBoth(facts, optimizer, owner);
   const names = {
     module,
-    name: modulePath(module),
+    name: modulePath(facts.nameFact(owner, given)),
     method,
     x,
     grad: gradNameOf(x),
     optimizer: optimizerName,
-    optimizer_name: nameTextOfFact(optimizerName),
+    optimizer_name: nameTextOfFact(facts.nameFact(optimizer.uid, given)),
+    after: facts.place(given).line,
     n: parameters.length,
     step: facts.place(optimizer.step).line,
   };
@@ -288,10 +300,11 @@ function diagnosisOf(
     facts: names,
     concerns: parameters.map((parameter) => parameter.uid),
     fixes: [
-      [
+      fixHint(
         variant === "twice" ? "optimizer_of" : "optimizer_with",
-        { name: modulePath(module), optimizer: names.optimizer_name, method },
-      ],
+        facts.place(variant === "twice" ? optimizer.made : given),
+        { name: names.name, optimizer: names.optimizer_name, method },
+      ),
     ],
   };
 }
