@@ -187,6 +187,10 @@ BY_HAND: dict[str, tuple[str, Edits]] = {
         "silent/index_put_of_repeated_indices",
         (("table[where] = rows", "table = table.index_add(0, where, rows)"),),
     ),
+    "index_copy.lost_read": (
+        "silent/weight_norm_before_the_weights",
+        (("weight_norm(nn.Linear(3, 4))", "nn.Linear(3, 4)"), ("init_weights)", "init_weights); weight_norm(net[0])")),
+    ),
     "index_out_of_range.classes": (
         "findings/index_out_of_range_classes",
         (("torch.randn(4, 3, req", "torch.randn(4, 4, req"),),
