@@ -81,7 +81,7 @@ function writtenAttribute(tree: SyntaxNode): SyntaxNode | null {
   return null;
 }
 
-/** A write into a tensor that reading an attribute computed, which nothing reads before it is freed with the statement. */
+/** A write into a tensor that reading an attribute computed, and that is freed with the statement, unread. */
 function writeIntoComputed(facts: RunFacts, step: number, attribute: SyntaxNode): Diagnosis | null {
   const storageOf = (uid: string | null) => facts.scan.initialFields(uid ?? "")?.storage;
   const ops = facts.opsAt(step);

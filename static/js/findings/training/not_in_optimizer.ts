@@ -251,7 +251,7 @@ function averageDiagnosis(
   };
 }
 
-/** The first step of the function that made an optimizer at which a module is there as well; its last step if none is. */
+/** The first step of the function that made an optimizer at which a module is there too; its last step if none is. */
 function placeOfBoth(facts: RunFacts, { uid, made, step: last }: SteppingOptimizer, owner: string) {
   const isThere = ({ frame, kind }: Step, step: number) =>
     step >= made && frame === facts.steps[made].frame && kind === "statement" && facts.index.isAlive(owner, step);
