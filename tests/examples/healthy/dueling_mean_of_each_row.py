@@ -25,3 +25,7 @@ centred = scores - scores.mean()
 print(torch.nn.functional.cross_entropy(centred, torch.randint(0, 3, (8,))).item(), centred.argmax(1))
 advantages = torch.randn(8, 2)
 print(((advantages - advantages.mean()) / advantages.std()).sum().item())
+# a table whose rows are states, not samples
+table = torch.randn(6, 3, requires_grad=True)
+centred_table = table - table.mean()
+print(centred_table.gather(1, torch.randint(0, 3, (6, 1))).sum().item(), centred_table.max(1)[0].sum().item())

@@ -19,7 +19,7 @@ export const ERROR_FINDINGS = [
         : isAboutLossTarget(message, op) && operands.every(({ dtype }) => dtype === operands[0].dtype)
           ? operands[1]
           : undefined;
-      const named = indexOperand ? null : operandsOfMessage(message, operands);
+      const named = indexOperand ? null : operandsNamedInMessage(message, operands);
       const firstOperand = indexOperand ?? named?.[0] ?? operands.find((each) => !isParameter(each)) ?? operands[0];
       const operandOfOtherDtype = indexOperand
         ? undefined
@@ -63,7 +63,7 @@ const SCALAR_TYPES: Record<string, string> = {
 };
 
 /** Of the dtypes that a message says were expected and found the first operands; null where it names none of them. */
-function operandsOfMessage(message: string, operands: Operand[]): [Operand, Operand] | null {
+function operandsNamedInMessage(message: string, operands: Operand[]): [Operand, Operand] | null {
   const [, expected, found] = /expected scalar type (\w+) but found (\w+)/.exec(message) ?? [];
   const [wanted, odd] = [expected, found].map((type) => operands.find(({ dtype }) => dtype === SCALAR_TYPES[type]));
   return wanted && odd ? [wanted, odd] : null;

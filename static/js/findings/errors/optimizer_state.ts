@@ -7,7 +7,7 @@ import type { SyntaxNode } from "../../syntax/tree.ts";
 import { keyValuePairs, referencedUid } from "../../trace/names.ts";
 import type { Value } from "../../trace/wire.ts";
 
-interface StateDifference {
+interface OptimizerStateDifference {
   facts: Facts;
   links: Link<number>[];
 }
@@ -15,11 +15,11 @@ interface StateDifference {
 const KEY = "finding.unexplained_error";
 
 /** How the groups differ; nothing is told where the trace does not show both. */
-export function optimizerStateDifference(facts: RunFacts, step: number): StateDifference {
+export function optimizerStateDifference(facts: RunFacts, step: number): OptimizerStateDifference {
   const nothing = { facts: { counts: "", left_out: "" }, links: [] };
   const [call] = methodCalls(facts.syntax(step), "load_state_dict");
   const optimizer = facts.optimizer(call && facts.resolve(receiver(call), step));
-  const sizes = call && savedSizes(facts, callArgument(call, "state_dict", 0), step);
+  const sizes = call && savedGroupSizes(facts, callArgument(call, "state_dict", 0), step);
   const groups = optimizer ? facts.groupsOf(optimizer.uid, step) : [];
   if (!optimizer || !sizes || !groups.length || groups.some(({ complete }) => !complete)) return nothing;
   const own = groups.map(({ parameters }) => parameters.length);
@@ -34,7 +34,7 @@ export function optimizerStateDifference(facts: RunFacts, step: number): StateDi
   return {
     facts: {
       counts: phrase(`${KEY}.${what}_differ`, names),
-      left_out: leftOut(facts, names.optimizer, parameters, total, step),
+      left_out: textOfParametersLeftOut(facts, names.optimizer, parameters, total, step),
     },
     links: [
       [facts.birthStep(sizes.uid), "counted", [sizes.uid], { has: phrase(`${KEY}.${what}_saved`, names) }],
@@ -44,9 +44,12 @@ export function optimizerStateDifference(facts: RunFacts, step: number): StateDi
 }
 
 /** How many parameters the groups of a saved state have; null where it is not shown. */
-function savedSizes(facts: RunFacts, argument: SyntaxNode | null, step: number) {
+function savedGroupSizes(facts: RunFacts, argument: SyntaxNode | null, step: number) {
   const uid = facts.resolve(argument, step);
-  const [state, list] = [facts.object(uid, step), (key: string, from: typeof state) => itemOf(facts, from, key, step)];
+  const [state, list] = [
+    facts.object(uid, step),
+    (key: string, from: typeof state) => entryOfDict(facts, from, key, step),
+  ];
   const groups = list("param_groups", state);
   const lengths = (groups?.items ?? []).map(
     (group) => list("params", facts.object(referencedUid(group as Value), step))?.len,
@@ -55,13 +58,13 @@ function savedSizes(facts: RunFacts, argument: SyntaxNode | null, step: number) 
   return uid && lengths.length && lengths.length === groups?.len && lengths.every(isShown) ? { uid, lengths } : null;
 }
 
-function itemOf(facts: RunFacts, object: ReturnType<RunFacts["object"]>, key: string, step: number) {
+function entryOfDict(facts: RunFacts, object: ReturnType<RunFacts["object"]>, key: string, step: number) {
   const value = object && keyValuePairs(object)?.find(([name]) => name === key)?.[1];
   return facts.object(referencedUid(value), step);
 }
 
 /** Of a module with as many parameters as were saved: those that an optimizer does not hold. */
-function leftOut(facts: RunFacts, optimizer: Fact, held: string[], total: number, step: number) {
+function textOfParametersLeftOut(facts: RunFacts, optimizer: Fact, held: string[], total: number, step: number) {
   for (const uid of facts.index.modules.keys()) {
     if (typeof facts.object(uid, step)?.training !== "boolean") continue;
     const own = tensorsOfModule(facts, uid, step);

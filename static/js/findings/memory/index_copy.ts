@@ -37,9 +37,9 @@ export const FINDINGS = [
   }),
   diagnosis({
     ...KIND,
-    of: (facts) => facts.findInStatements((tree) => [writtenAttribute(tree) ?? []].flat()),
+    of: (facts) => facts.findInStatements((tree) => [attributeWrittenInPlace(tree) ?? []].flat()),
     once: ({ stmt }) => stmt,
-    say: (facts, { step, found }) => writeIntoComputed(facts, step, found),
+    say: (facts, { step, found }) => diagnosisOfWriteIntoComputed(facts, step, found),
   }),
 ];
 
@@ -62,7 +62,7 @@ function lostWrite(facts: RunFacts, event: EventOccurrence<"index_copy_written">
 }
 
 /** The attribute whose value a statement writes in place and keeps nowhere: `m.weight` of `m.weight.data.normal_()`. */
-function writtenAttribute(tree: SyntaxNode): SyntaxNode | null {
+function attributeWrittenInPlace(tree: SyntaxNode): SyntaxNode | null {
   const call = bareExpression(tree);
   let node: SyntaxNode | null = null;
   if (call?.kind === "Call" && isInPlaceName(calleeName(call)))
@@ -82,7 +82,7 @@ function writtenAttribute(tree: SyntaxNode): SyntaxNode | null {
 }
 
 /** A write into a tensor that reading an attribute computed, and that is freed with the statement, unread. */
-function writeIntoComputed(facts: RunFacts, step: number, attribute: SyntaxNode): Diagnosis | null {
+function diagnosisOfWriteIntoComputed(facts: RunFacts, step: number, attribute: SyntaxNode): Diagnosis | null {
   const storageOf = (uid: string | null) => facts.scan.initialFields(uid ?? "")?.storage;
   const ops = facts.opsAt(step);
   const result = referencedUid(facts.steps[step].value);

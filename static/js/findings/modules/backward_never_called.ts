@@ -15,8 +15,8 @@ export const FINDINGS = [
     when: ({ ranToItsEnd, trace: { program } }) =>
       ranToItsEnd &&
       !mayCallMethod(program, ...HOOKS) &&
-      statementTrees(program).every((tree) => tree && ![...walk(tree)].some(mayLeadToOwnBackward)),
-    of: backwardsOfModules,
+      statementTrees(program).every((tree) => tree && ![...walk(tree)].some(mayCallBackwardOfModule)),
+    of: backwardMethodsOfModules,
     say: diagnosisOf,
   }),
 ];
@@ -27,13 +27,13 @@ const GRADIENT = /grad|^g$|^d_?(?:out|y)/i;
 const PLAIN = /^(?:view|view_as|alias|clone|detach|sign|sgn|round|floor|ceil)$/;
 
 /** Whether it hands a method `backward` on, or calls one with an argument. */
-function mayLeadToOwnBackward({ kind, value, field, parent }: SyntaxNode) {
+function mayCallBackwardOfModule({ kind, value, field, parent }: SyntaxNode) {
   if (value !== "backward") return false;
   return kind === "Constant" || (kind === "Attribute" && (field !== "func" || childrenOf(parent, "args").length > 0));
 }
 
 /** The statements that define them, with the class. */
-function backwardsOfModules({ trace: { program } }: RunFacts) {
+function backwardMethodsOfModules({ trace: { program } }: RunFacts) {
   const trees = statementTrees(program);
   return trees.flatMap((tree, stmt) => {
     const { parent, end_line: endLine } = program.statements?.[stmt] ?? {};
@@ -55,7 +55,7 @@ function backwardsOfModules({ trace: { program } }: RunFacts) {
 
 function diagnosisOf(
   facts: RunFacts,
-  { stmt, line, endLine, type }: ReturnType<typeof backwardsOfModules>[number],
+  { stmt, line, endLine, type }: ReturnType<typeof backwardMethodsOfModules>[number],
 ): Diagnosis | null {
   const frames = facts.index.frameChanges.map(({ fields }) => fields);
   if (frames.some((frame) => frame.name === "backward" && Number(frame.line) >= line && Number(frame.line) <= endLine))

@@ -10,7 +10,7 @@ export const FINDINGS = [
     severity: "warning",
     of: ({ scan, steps }) => groupBy(scan.operationsNamed(LOSS), ({ step }) => steps[step].stmt),
     say: (facts, ops) => {
-      const numbers = ops.map((op) => targetsOf(facts, op));
+      const numbers = ops.map((op) => targetNumbers(facts, op));
       const all = numbers.flatMap((each) => each ?? []);
       const n = all.filter((number) => number === 0).length;
       if (numbers.includes(null) || n < MIN_ZEROS || n < MIN_SHARE * all.length || n === all.length) return null;
@@ -43,7 +43,7 @@ const MIN_SHARE = 0.25;
 const MEANT = /^(?:sign|sgn|mul_?|where|masked_fill_?|index_put_?|clamp\w*|zero_)$/;
 
 /** The targets of a loss that is one number and trains; null where one may leave samples out by a 0. */
-function targetsOf(facts: RunFacts, op: Operation): number[] | null {
+function targetNumbers(facts: RunFacts, op: Operation): number[] | null {
   const { inputs, outputs, step } = op;
   const target = inputs[inputs.length - 1];
   if (inputs.length !== OPERANDS[operationName(op.name)] || facts.handle(outputs[0], step)?.shape?.length) return null;

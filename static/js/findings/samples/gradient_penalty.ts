@@ -21,8 +21,8 @@ export const FINDINGS = [
       const [axis] = axes.map((each) => (each < 0 ? each + shape.length : each));
       if (shape.length < 3 || axes.length !== 1 || !(axis > 0)) return null;
       const places = numel(shape) / shape[0] / shape[axis];
-      const call = places > 1 ? penalisedCall(facts, gradient, shape) : null;
-      const penalty = call && facts.usesOf(op.outputs[0]).find((use) => isDistanceFromOne(facts, use));
+      const call = places > 1 ? gradCallOfPenalty(facts, gradient, shape) : null;
+      const penalty = call && facts.usesOf(op.outputs[0]).find((use) => isDifferenceFromOne(facts, use));
       if (!call || !penalty) return null;
       const x = facts.nameFact(gradient, op.step);
       return {
@@ -46,7 +46,7 @@ export const FINDINGS = [
 ];
 
 /** The call of `torch.autograd.grad` that gave a gradient of one score for each sample, to be trained through. */
-function penalisedCall(facts: RunFacts, gradient: string, shape: number[]) {
+function gradCallOfPenalty(facts: RunFacts, gradient: string, shape: number[]) {
   const made = facts.producingOperation(gradient)?.step ?? -1;
   const call = facts.backwardAt(made);
   if (call?.api !== "grad" || !call.createsGraph || call.inputs.length !== 1 || call.roots.length !== 1) return null;
@@ -58,7 +58,7 @@ function penalisedCall(facts: RunFacts, gradient: string, shape: number[]) {
 }
 
 /** Whether an operation subtracts 1 from all that it takes, or takes it from 1. */
-function isDistanceFromOne(facts: RunFacts, { name, inputs, ...op }: Operation) {
+function isDifferenceFromOne(facts: RunFacts, { name, inputs, ...op }: Operation) {
   const node = expressionOfOperation(facts.trace.program, op);
   const isDifference = /^r?sub$/.test(operationName(name)) && inputs.length === 1 && node?.kind === "BinOp";
   return isDifference && node.value === "-" && node.children.some((child) => literalValue(child) === 1);

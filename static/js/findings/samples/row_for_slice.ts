@@ -14,8 +14,8 @@ export const FINDINGS = [
     of: ({ scan }) => scan.operationsNamed(/^select$/),
     once: statementOfCandidate,
     say: (facts, op) => {
-      const index = sizeAsIndex(facts, op);
-      const sum = index && sumWith(facts, op, index);
+      const index = axisSizeUsedAsIndex(facts, op);
+      const sum = index && sumWithTableRow(facts, op, index);
       if (!index || !sum) return null;
       const [table, x] = [facts.nameFact(op.inputs[0], op.step), facts.nameFact(sum.x, sum.op.step)];
       return {
@@ -41,7 +41,7 @@ const POSITIONS = /(?:^|[._])pes?$|pos(?:$|[_\d.]|emb|enc|ition)|encod/i;
 const LENGTHS = /len|size|num|count/i;
 const VIEW = /^(?:unsqueeze|view|reshape|expand|detach|clone|to|_to_copy|alias)$/;
 
-interface SizeAsIndex {
+interface AxisSizeAsIndex {
   /** of which axis of another tensor */
   axis: number;
   size: number;
@@ -49,7 +49,7 @@ interface SizeAsIndex {
 }
 
 /** Of `table[:, x.shape[1]]`: the size that stands as the index. */
-function sizeAsIndex(facts: RunFacts, op: Operation): SizeAsIndex | null {
+function axisSizeUsedAsIndex(facts: RunFacts, op: Operation): AxisSizeAsIndex | null {
   const node = expressionOfOperation(facts.trace.program, op);
   const key = node?.kind === "Subscript" ? childOf(node, "slice") : null;
   const table = node?.children[0].text ?? "";
@@ -83,7 +83,7 @@ function sizeRead(facts: RunFacts, node: SyntaxNode, step: number): { object: Sy
 }
 
 /** The sum with a tensor whose axis has that size, where as many rows of the table would have lain along it. */
-function sumWith(facts: RunFacts, { inputs, outputs, step, args }: Operation, { axis, size }: SizeAsIndex) {
+function sumWithTableRow(facts: RunFacts, { inputs, outputs, step, args }: Operation, { axis, size }: AxisSizeAsIndex) {
   const uses = facts.usesOf(outputs[0]);
   const views = uses.filter(({ name }) => VIEW.test(operationName(name))).flatMap((view) => view.outputs);
   const rows = [outputs[0], ...views];

@@ -37,10 +37,11 @@ export const FINDINGS = [
     severity: "warning",
     of: ({ scan }) => scan.operationsNamed(/^mean$/),
     once: statementOfCandidate,
-    say: sharedMean,
+    say: diagnosisOfBatchMean,
   }),
 ];
 
+const LAYER = /^(?:linear|addmm)$/;
 const SOFTMAX = /^(?:log_)?softmax$/;
 /** Operations after which the rows are still the samples, and the columns the classes. */
 const ELEMENTWISE = /^(?:log|neg|clamp|clamp_min|add|mul|div|pow|sqrt|exp|to|float|clone|detach)$/;
@@ -90,12 +91,13 @@ function readerByClass(facts: RunFacts, op: Operation, shape: number[]): Operati
 }
 
 /** A mean of all scores of a batch that is taken off each row's scores, of which one of each row is read then. */
-function sharedMean(facts: RunFacts, op: Operation): Diagnosis | null {
-  const [x] = op.inputs;
-  const [mean] = op.outputs;
+function diagnosisOfBatchMean(facts: RunFacts, op: Operation): Diagnosis | null {
+  const [[x], [mean]] = [op.inputs, op.outputs];
   const shape = facts.handle(x, op.step)?.shape ?? [];
   const isOfAll = facts.handle(mean, op.step)?.shape?.length === 0;
   if (facts.isInsideBackward(op.step) || !isOfAll || shape.length !== 2 || shape.some((size) => size < 2)) return null;
+  // the rows of what a layer gives are samples; those of a table are not
+  if (!LAYER.test(operationName(facts.producingOperation(x)?.name ?? ""))) return null;
   const taken = facts.usesOf(mean).find(({ name, inputs }) => operationName(name) === "sub" && inputs[1] === mean);
   if (!taken || String(facts.handle(taken.outputs[0], taken.step)?.shape) !== String(shape)) return null;
   const reader = readerByClass(facts, taken, shape);

@@ -95,7 +95,7 @@ function isAfter(facts: RunFacts, op: Operation, dropped: Operation) {
 }
 
 /** The parameter of a layer that one was copied from with its own, as an encoder copies its layer; else itself. */
-function firstOfCopies(facts: RunFacts, weight: string | undefined) {
+function parameterCopiedFrom(facts: RunFacts, weight: string | undefined) {
   const storageOf = (uid: string) => facts.scan.initialFields(uid)?.storage;
   const typeOf = (uid: string) => facts.scan.initialFields(facts.index.moduleOfTensor.get(uid))?.type;
   const copied = new Set(
@@ -115,7 +115,7 @@ function diagnosisOf(
   const isRecurrent = RECURRENT.test(operationName(op.name));
   const module = facts.index.moduleOfTensor.get(weight ?? "");
   const canSay = isRecurrent || String(facts.scan.initialFields(module)?.type ?? "").includes("MultiheadAttention");
-  const made = canSay ? Math.max(0, facts.birthStep(firstOfCopies(facts, weight) ?? input)) : op.step;
+  const made = canSay ? Math.max(0, facts.birthStep(parameterCopiedFrom(facts, weight) ?? input)) : op.step;
   const x = facts.nameFact(input, op.step);
   const findingFacts = {
     x,

@@ -31,7 +31,7 @@ function oldGradients(facts: RunFacts, uid: Optimizer["uid"], step: number): Dia
   if (!closure || closure.caller !== frame || inside.some(({ visit }) => visit)) return null;
   const parameters = facts.parametersOf(uid, step);
   const withGradient = parameters.find((parameter) => facts.gradOf(parameter, before));
-  if (!withGradient || parameters.some((parameter) => isRenewed(facts, parameter, before, step))) return null;
+  if (!withGradient || parameters.some((parameter) => hasGradientChanged(facts, parameter, before, step))) return null;
   const computes = inside.some(({ i, depth: of }) => of > depth && facts.opsAt(i).length);
   const last = facts.gradientsTo(withGradient).findLast((event) => event.step <= before);
   const optimizer = facts.nameFact(uid, step);
@@ -55,7 +55,7 @@ function oldGradients(facts: RunFacts, uid: Optimizer["uid"], step: number): Dia
 }
 
 /** Whether a gradient is another after a step than before, or was written meanwhile. */
-function isRenewed(facts: RunFacts, parameter: string, before: number, step: number) {
+function hasGradientChanged(facts: RunFacts, parameter: string, before: number, step: number) {
   const grad = facts.gradOf(parameter, before);
   const changes = facts.history.fieldChanges(parameter, "grad");
   return (

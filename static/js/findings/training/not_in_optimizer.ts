@@ -252,7 +252,7 @@ function averageDiagnosis(
 }
 
 /** The first step of the function that made an optimizer at which a module is there too; its last step if none is. */
-function placeOfBoth(facts: RunFacts, { uid, made, step: last }: SteppingOptimizer, owner: string) {
+function stepWhereBothAreAlive(facts: RunFacts, { uid, made, step: last }: SteppingOptimizer, owner: string) {
   const isThere = ({ frame, kind }: Step, step: number) =>
     step >= made && frame === facts.steps[made].frame && kind === "statement" && facts.index.isAlive(owner, step);
   const step = facts.steps.findIndex(isThere);
@@ -272,7 +272,7 @@ function diagnosisOf(
   const optimizerName = facts.nameFact(optimizer.uid, optimizer.step);
   const isNamed = facts.groupsOf(optimizer.uid, optimizer.step).some((group) => group.isNamed);
   const method = isNamed ? "named_parameters" : "parameters";
-  const given = placeOfBoth(facts, optimizer, owner);
+  const given = stepWhereBothAreAlive(facts, optimizer, owner);
   const names = {
     module,
     name: modulePath(facts.nameFact(owner, given)),

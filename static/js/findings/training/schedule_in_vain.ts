@@ -283,7 +283,8 @@ function squaredRate(
   const given = callsIn(facts.syntax(optimizer.made)).flatMap((call) => callArgument(call, "lr", 1) ?? [])[0];
   // a warm-up may begin with that very number: the function has to speak of the rate
   const name = given ? pathText(given) : null;
-  if (!name || !statementsOf(facts, factor).some((tree) => mentionedNames(tree).has(name.split(".")[0]))) return null;
+  if (!name || !statementsOfCallable(facts, factor).some((tree) => mentionedNames(tree).has(name.split(".")[0])))
+    return null;
   const used = optimizer.steps[0] ?? made;
   const x = facts.nameFact(optimizer.uid, made);
   return {
@@ -306,7 +307,7 @@ function squaredRate(
 }
 
 /** Of a lambda itself; of a name, all that stand in the function that it is. */
-function statementsOf({ trace: { program } }: RunFacts, callable: SyntaxNode): SyntaxNode[] {
+function statementsOfCallable({ trace: { program } }: RunFacts, callable: SyntaxNode): SyntaxNode[] {
   if (callable.kind === "Lambda") return [callable];
   const trees = statementTrees(program).filter((tree) => tree !== null);
   const definition = trees.find(({ kind, value }) => kind.endsWith("FunctionDef") && value === pathText(callable));
