@@ -53,7 +53,7 @@ def test_a_trace_has_the_lines_that_came_whole_and_is_made_again_only_where_more
         whole = line(HEADER) + line(step(0))
         lines[:] = whole + line(step(1))[:9]
         assert await trace.read() == whole
-        assert await asyncio.gather(trace.read(), trace.read()) == [whole, whole]
+        assert list(await asyncio.gather(trace.read(), trace.read())) == [whole, whole]
         assert len(assembler.requests) == 1, "nothing more has come whole"
         outcome = assembler.requests[0].outcome
         assert outcome is not None and outcome.status == "running"
