@@ -41,7 +41,7 @@ help:
 	@echo "make load        latency and runs a second under 1, 8 and 50 users (7 minutes; SECONDS=15 for a try)"
 	@echo "make chaos       kill, flood and starve a server, and print what it bears"
 	@echo "make chaos-cluster   two web processes, three workers, Redis: kill, cut, restart and drain while 50 press Run (root; 3 minutes; SECONDS=20 USERS=20)"
-	@echo "make assault     what strangers can do to a server, and what a polite visitor then waits for (20 minutes; CASES=two_networks for one)"
+	@echo "make assault     what strangers can do to a server, and what a polite visitor then waits for (an hour; CASES=two_networks for one)"
 	@echo "make image-check build the image, run it, attack it from inside (ARGS=\"--engine buildah\"; ARGS=--cuda for the one with CUDA)"
 	@echo "make deploy-check    ask systemd, Caddy, promtool, Compose and kubectl, where they are here, about the files of deploy/"
 	@echo "make lock        write deploy/constraints.txt: the versions that the image installs, the newest within pyproject.toml's bounds"
