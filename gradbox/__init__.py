@@ -10,6 +10,10 @@ __version__ = "0.1.0"
 
 MODULE_OF_LAZY_NAME = {
     "Run": "run",
+    "assert_no_future": "experiments.assertions",
+    "assert_padding_is_ignored": "experiments.assertions",
+    "assert_same_gradients": "experiments.assertions",
+    "assert_samples_stay_apart": "experiments.assertions",
     "assert_trains": "gradient_check.training_assertion",
     "explain": "region",
     "load_ipython_extension": "notebook_magic",
