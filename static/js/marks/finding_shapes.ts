@@ -43,7 +43,7 @@ export const SHAPES_BY_ROLE: Record<LinkRole, IconShapes> = {
   ],
   used: [
     ["rect", { x: 2.5, y: 2.5, width: 21, height: 11, rx: 5.5, class: "f-bad-frame" }],
-    ["path", { d: "M9 6.500h8M9 9.500h8M15 4.500l-4 7", class: "f-bad-line" }],
+    ["path", { d: "M13 4.500v4.500M13 11v.5", class: "f-bad-line" }],
   ],
   cut: [
     ["path", { d: "M1 8h8M17 8h8", class: "f-rail" }],
