@@ -208,7 +208,7 @@ function rowMark(scene: NetScene, row: PlacedNetRow, largest: number): VNode {
   const isContainer = row.kind === "fold" || row.kind === "repeat" || row.callSites[0].inner.length > 0;
   const state = totals.visited
     ? "returned"
-    : totals.hasBegun && !isBackward
+    : totals.hasBegun && !(isBackward && totals.nodes) // a statement without nodes ran, and backward passes none
       ? "ran"
       : totals.hasBegun
         ? "passed"
