@@ -133,6 +133,36 @@ def test_arrows_step_over_rows_and_with_shift_into_them(page: Any, site: str) ->
     assert press(page, "ArrowLeft") < last - 1
 
 
+TRAINED = """\
+import torch
+from torch import nn
+net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x, y = torch.randn(16, 4), torch.randn(16, 1)
+for epoch in range(2):
+    loss = ((net(x) - y) ** 2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+def test_in_a_backward_the_statements_before_it_have_run_and_those_after_it_have_not(page: Any, site: str) -> None:
+    trace = open_program(page, site, TRAINED)
+    show_step(page)
+    visits = [i for i, traced in enumerate(trace["steps"]) if traced.get("visit")]
+    at_step(page, visits[2])
+    states = {
+        name: next(word for word in ("ran", "passed", "waits", "returned") if word in classes.split())
+        for name, classes in page.evaluate(
+            f"() => [...document.querySelectorAll('{ROWS}')].map(row => [row.querySelector('.net-name')?.textContent, row.getAttribute('class')])"
+        )
+        if name
+    }
+    assert [states[name] for name in ("zero_grad", "backward", "step")] == ["ran", "ran", "waits"], states
+    assert states["0"] == "passed" and states["2"] == "returned", states
+
+
 def test_enter_opens_and_closes_a_row_and_keeps_the_focus(page: Any, site: str) -> None:
     open_program(page, site, GPT)
     show_step(page)
