@@ -7,13 +7,14 @@ export const FINDINGS = [
   diagnosis({
     kind: "relu_before_loss",
     severity: "note",
-    of: ({ scan }) => scan.operationsNamed(/^(?:cross_entropy_loss|binary_cross_entropy_with_logits)$/),
+    of: ({ scan }) => scan.operationsNamed(/^(?:cross_entropy_loss|binary_cross_entropy_with_logits|_?log_softmax)$/),
     once: statementOfCandidate,
-    say: (facts, { inputs: [scores], step }) => {
+    say: (facts, { name, inputs: [scores], step }) => {
       const relu = facts.isInsideBackward(step) ? null : earlierActivation(facts, scores, "relu");
       const numbers = facts.numbersOf(scores, step);
       if (!relu || !numbers || !facts.tensor(scores, step)?.requires_grad) return null;
       return {
+        variant: /log_softmax/.test(name) ? "log_softmax" : undefined,
         cause: relu.step,
         chain: [
           [relu.step, "made", [relu.outputs[0]]],
