@@ -41,6 +41,7 @@ BY_HAND: dict[str, tuple[str, Edits]] = {
         "silent/gaussian_policy_trains_its_critic",
         (("-(td_error *", "-(td_error.detach() *"),),
     ),
+    "loss_times_mask.all_axes": ("silent/kl_summed_before_its_mask", (("log_var.exp())", "log_var.exp(), dim=-1)"),)),
     "loss_times_mask.own": (
         "silent/focal_weight_of_the_mean",
         (
@@ -48,6 +49,7 @@ BY_HAND: dict[str, tuple[str, Edits]] = {
             ("return (1 - pt) ** gamma * ce_loss", "return ((1 - pt) ** gamma * ce_loss).mean()"),
         ),
     ),
+    "relu_before_loss.log_softmax": ("silent/policy_of_relu_scores", (("F.relu(self.last(x))", "self.last(x)"),)),
     "result_unused.function": ("silent/auxiliary_loss_thrown_away", (("    AddLoss", "    weights = AddLoss"),)),
     "result_unused.overwritten": (
         "silent/dropout_that_is_overwritten",
@@ -70,6 +72,16 @@ BY_HAND: dict[str, tuple[str, Edits]] = {
             (
                 "pad[:, None, None, :], 0)\n",
                 "pad[:, None, None, :], float('-inf'))\n        att = F.softmax(att, dim=-1)\n",
+            ),
+        ),
+    ),
+    "attention_weights.filled_weights": (
+        "silent/attention_filled_after_softmax",
+        (
+            ("    weights = scores.softmax(dim=-1)\n", ""),
+            (
+                "weights = weights.masked_fill(~keep[:, None, :], -1e9)",
+                "weights = scores.masked_fill(~keep[:, None, :], -1e9).softmax(dim=-1)",
             ),
         ),
     ),
@@ -334,6 +346,17 @@ BY_HAND: dict[str, tuple[str, Edits]] = {
     ),
     "shape_mismatch.squeezed": ("findings/shape_squeezed_batch_of_one", (("x.squeeze()", "x.flatten(1)"),)),
     "shared_memory.argument": ("silent/dense_block_with_inplace_start", (("inplace=True", "inplace=False"),)),
+    "shared_memory.parameters": (
+        "silent/tied_by_a_second_parameter",
+        (
+            ("decoder.weight = nn.Parameter(encoder.weight.t())\n", ""),
+            ("[*encoder.parameters(), *decoder.parameters()]", "encoder.parameters()"),
+            (
+                "(decoder(torch.tanh(encoder(x))) - x)",
+                "(nn.functional.linear(torch.tanh(encoder(x)), encoder.weight.t()) - x)",
+            ),
+        ),
+    ),
     "shared_memory.arrays": (
         "silent/rows_of_an_array_scaled_in_a_dataset",
         (("values = self.table[k]", "values = self.table[k].copy()"),),
@@ -391,6 +414,10 @@ BY_HAND: dict[str, tuple[str, Edits]] = {
     ),
     "zero_gradient.one_class": ("silent/ce_single_logit", (("nn.Linear(3, 1)", "nn.Linear(3, 2)"),)),
     "zero_gradient.one_score": ("silent/attention_over_one_score", (("softmax(-1)", "softmax(1)"),)),
+    "zero_gradient.reverse_state": (
+        "silent/reverse_state_at_the_last_word",
+        (("head(states[rows, lengths - 1])", "head(torch.cat((h_n[-2], h_n[-1]), dim=-1))"),),
+    ),
     "zero_gradient.saturated": ("silent/clamp", (("w.clamp", "(w / 8).clamp"),)),
     "graph_grows.history": (
         "silent/recurrent_states_in_a_buffer",

@@ -56,7 +56,10 @@ function leavesWithOnlyZeroGradients(facts: RunFacts) {
     if (!zeroing || !meaning || SECOND_DERIVATIVE.test(name) || hasSavedTensorChanged(facts, zeroing)) return [];
     if (meaning === "one_class" && !isSumOverOneElement(facts, zeroing)) return [];
     if (meaning === "times_zero" && !hasZeroFactor(facts, zeroing)) return [];
-    const variant = meaning === "constant_sum" ? variantOfSoftmax(facts, zeroing) : meaning;
+    const isReverseState =
+      meaning === "times_zero" && /\.weight_hh_l\d+_reverse$/.test(facts.nameText(uid, step) ?? "");
+    const other = isReverseState ? "reverse_state" : meaning;
+    const variant = meaning === "constant_sum" ? variantOfSoftmax(facts, zeroing) : other;
     const severity: Severity = isWorthWarning(facts, uid) ? (gravity ?? "note") : "note";
     return [{ uid, step, node: zeroing.node, sent: zeroing.step, variant, severity }];
   });

@@ -1,6 +1,15 @@
 /** The finding of a write that shows through another name: a view, an array, a state dict, a second variable. */
 
-import { asFound, chainLink, codeFact, diagnosis, nameTextOfFact, operationName, phrase } from "../diagnosis.ts";
+import {
+  asFound,
+  chainLink,
+  codeFact,
+  diagnosis,
+  nameTextOfFact,
+  operationName,
+  phrase,
+  placeAt,
+} from "../diagnosis.ts";
 import type { ChainLink, Diagnosis, Fact, RunFacts } from "../diagnosis.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid, type NameTag } from "../../trace/names.ts";
@@ -56,8 +65,10 @@ function writesSeenThroughOtherNames(facts: RunFacts): Diagnosis[] {
     const line = `${facts.steps[write.step].line} ${reader?.tag.text}`;
     if (reader && !out.has(line)) out.set(line, diagnosisOf(facts, write, reader));
   }
-  const isToldAsSecondName = ({ facts: { y } }: Diagnosis) =>
-    secondNameFindings(facts).has(firstNameOf(nameTextOfFact(y)));
+  const secondNames = secondNameFindings(facts);
+  const linesTold = new Set([...secondNames.values()].map(({ cause }) => placeAt(facts, cause).line));
+  const isToldAsSecondName = ({ facts: { y, shared } }: Diagnosis) =>
+    secondNames.has(firstNameOf(nameTextOfFact(y))) || linesTold.has(Number(shared));
   return [...out.values()].filter((found) => !isToldAsSecondName(found));
 }
 
@@ -304,5 +315,6 @@ function sharedMemoryVariant(
   if (reader?.base || isBase) return "views";
   const isInContainer = [uid, by].some((handle) => facts.nameText(handle, step)?.endsWith("]"));
   if (tag.kind === "item" && isInContainer) return "container";
+  if (facts.isParameter(uid) && facts.isParameter(by)) return "parameters";
   return isMadeByDetach(facts, uid) || isMadeByDetach(facts, by) ? "detached" : "same_memory";
 }

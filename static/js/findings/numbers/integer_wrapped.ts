@@ -6,7 +6,7 @@
 import { codeFact, diagnosis, statementOfCandidate, nameTextOfFact, operationName } from "../diagnosis.ts";
 import type { Operation, RunFacts } from "../diagnosis.ts";
 import { literalValue } from "../../syntax/expressions.ts";
-import { nodesOfKind, childOf } from "../../syntax/tree.ts";
+import { nodesOfKind, childOf, type SyntaxNode } from "../../syntax/tree.ts";
 import { unqualifiedDtype } from "../../trace/reads.ts";
 import { cellAsNumber, numbersText } from "../facts/cell_values.ts";
 
@@ -140,11 +140,17 @@ function constantOperand(facts: RunFacts, op: Operation, name: string): number[]
   const sign = { add: "+", sub: "-", mul: "*" }[name];
   const operations = nodesOfKind(facts.syntax(op.step), "BinOp", "AugAssign").filter(({ value }) => value === sign);
   const numbers = operations.flatMap((node) => {
-    const number =
-      literalValue(node) === undefined ? literalValue(childOf(node, node.kind === "BinOp" ? "right" : "value")) : null;
+    const operand = childOf(node, node.kind === "BinOp" ? "right" : "value");
+    const number = literalValue(node) === undefined ? (literalValue(operand) ?? powerWritten(operand)) : null;
     return Number.isInteger(number) ? [Number(number)] : [];
   });
   return numbers.length === 1 ? numbers : null;
+}
+
+/** The number that a power of two literals stands for. */
+function powerWritten(node: SyntaxNode | null | undefined) {
+  if (node?.kind !== "BinOp" || node.value !== "**") return null;
+  return Number(literalValue(childOf(node, "left"))) ** Number(literalValue(childOf(node, "right")));
 }
 
 const COMPUTES_WITH = /^(?:add|sub|rsub|mul|div|addcmul|lerp|matmul|mm|bmm|mv|dot)_?$/;

@@ -256,14 +256,15 @@ function nanOperationDiagnosis(facts: RunFacts, { step, storage }: NonfiniteOrig
   const operands = nanOperation.inputs.filter((uid) => uid !== output);
   const requiresGrad =
     nanOperation.requires_grad.some(Boolean) || operands.some((uid) => facts.tensor(uid, step)?.requires_grad);
+  const linksToGradient = linksToNanGradient(facts, step);
   const emptyMean = emptyMeanCause(facts, nanOperation);
   if (emptyMean) {
     const operand = facts.nameFact(facts.namedViewSource(emptyMean.uid, step), step);
     return {
       variant: emptyMean.variant,
-      severity: requiresGrad ? "warning" : "note",
+      severity: requiresGrad || linksToGradient.length ? "warning" : "note",
       cause: step,
-      chain: [[step, "nonfinite", [output, emptyMean.uid]], ...linksToNanGradient(facts, step)],
+      chain: [[step, "nonfinite", [output, emptyMean.uid]], ...linksToGradient],
       names: [x, operand],
       facts: { x, op: name, operand, ...emptyMean.facts },
     };
@@ -274,7 +275,7 @@ function nanOperationDiagnosis(facts: RunFacts, { step, storage }: NonfiniteOrig
   const origin = nonfiniteOperand ? nonfiniteOrigin(facts, nonfiniteOperand, step) : undefined;
   return {
     variant: isGiven || !(isSeen || nonfiniteOperand) ? "given" : nonfiniteOperand ? "forward_operand" : "forward",
-    severity: requiresGrad && !isGiven ? "warning" : "note",
+    severity: (requiresGrad || linksToGradient.length) && !isGiven ? "warning" : "note",
     cause: origin !== undefined && !isCarriedOn(facts, nonfiniteOperand, origin) ? origin : step,
     chain: [
       origin !== undefined && [
@@ -284,7 +285,7 @@ function nanOperationDiagnosis(facts: RunFacts, { step, storage }: NonfiniteOrig
         { x: facts.nameFact(nonfiniteOperand, origin) },
       ],
       [step, "nonfinite", [output]],
-      ...linksToNanGradient(facts, step),
+      ...linksToGradient,
     ],
     names: [x, ...operandNames],
     facts: {

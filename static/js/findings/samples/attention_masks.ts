@@ -49,6 +49,8 @@ function attentionFault(facts: RunFacts, attention: Attention): AttentionFault |
   const isTrained = facts.eventsOfKind("optimizer_stepped").length > 0;
   const late = isTrained ? after.find((mask) => masksOnlyPartsOfRows(facts, attention, mask)) : undefined;
   if (late) return { variant: "after_softmax", mask: late, facts: { dim: -normalized } };
+  const filled = isTrained ? after.find((mask) => mask.use === "fill" && isFilledAsScores(facts, mask)) : undefined;
+  if (filled) return { variant: "filled_weights", mask: filled };
   if (after.length || before.length !== 1) return null;
   const [mask] = before;
   const direction = triangleDirection(facts, attention, mask);
@@ -91,6 +93,12 @@ function masksOnlyPartsOfRows(facts: RunFacts, { op, normalized, before }: Atten
   if (!numbers || !least || least <= 0 || before.length) return false;
   const kept = sumsAlong(numbers.map(Number), shape, shape.length - normalized);
   return kept.some((count) => count > 0 && count < (shape.at(-normalized) ?? 0));
+}
+
+/** Whether weights were filled with a number that hides a key only as a score. */
+function isFilledAsScores(facts: RunFacts, { op }: Mask) {
+  const [before, after] = [op.inputs[0], op.outputs[0]].map((uid) => facts.rangeOf(uid, op.step));
+  return (before?.min ?? -1) >= 0 && (after?.min ?? 0) <= MAX_MASKED_SCORE;
 }
 
 /** Sums above 1 are those of weights that were scaled, as dropout does. */

@@ -94,8 +94,9 @@ function reductionOf(facts: RunFacts, loss: string, count: number): Operation | 
     if (!op) return null;
     if (LOSS.test(name) || TOTAL.test(name)) {
       const counts = op.inputs.slice(0, 2).map((input) => numel(shapeOf(facts, input)));
-      const rows = shapeOf(facts, op.inputs[0])[0];
-      return counts.includes(count) || (TOTAL.test(name) && rows === count) ? op : null;
+      const shape = shapeOf(facts, op.inputs[0]);
+      const isOfFirstAxes = shape.some((_, k) => numel(shape.slice(0, k + 1)) === count);
+      return counts.includes(count) || (TOTAL.test(name) && isOfFirstAxes) ? op : null;
     }
     const next = op.inputs.find((input) => facts.scan.initialFields(input)?.requires_grad);
     if (!ONE_NUMBER.test(name) || !next || shapeOf(facts, next).length) return null;
@@ -104,7 +105,7 @@ function reductionOf(facts: RunFacts, loss: string, count: number): Operation | 
   return null;
 }
 
-/** The sum or mean over all of what an operation gave, which is weighed by numbers at most on the way. */
+/** The sum or mean over all of what an operation gave, which is weighed by numbers or gets terms on the way. */
 function totalReductionOf(facts: RunFacts, op: Operation): Operation | null {
   let [uid] = op.outputs;
   for (let k = 0; k < MAX_OPERATIONS; k++) {
@@ -113,7 +114,10 @@ function totalReductionOf(facts: RunFacts, op: Operation): Operation | null {
     const name = operationName(reader?.name ?? "");
     if (!reader) return null;
     if (TOTAL.test(name)) return shapeOf(facts, reader.outputs[0]).length ? null : reader;
-    const isByNumber = reader.inputs.every((input) => input === uid || numel(shapeOf(facts, input)) === 1);
+    const isTerm = /^(?:add|sub)_?$/.test(name);
+    const isByNumber = reader.inputs.every(
+      (input) => input === uid || numel(shapeOf(facts, input)) === (isTerm ? numel(shapeOf(facts, uid)) : 1),
+    );
     if (!ONE_NUMBER.test(name) || !isByNumber) return null;
     [uid] = reader.outputs;
   }
@@ -138,7 +142,10 @@ function diagnosisOf(
     made: facts.place(reduced.step).line,
     op: operationName(reduced.name).replace(/_nd$/, ""),
   };
+  const isOfAllAxes =
+    TOTAL.test(operationName(reduced.name)) && numel(shapeOf(facts, reduced.inputs[0])) > findingFacts.n;
   return {
+    variant: isOfAllAxes ? "all_axes" : undefined,
     cause: op.step,
     chain: [
       reduced.step < op.step && [reduced.step, "made", [loss]],
