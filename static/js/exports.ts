@@ -33,8 +33,8 @@ export function render(
   text: string,
   request: ExportRequest,
 ): { made: string } | { steps: number } | { failed: string } {
-  const trace = JSON.parse(text);
   const { kind, step, title } = request;
+  const trace = kind === "findings" || kind === "looked_for" ? readOnce(text) : JSON.parse(text);
   setProgramFiles(trace.program ?? {});
   const { parts } = request;
   if (kind === "series_file") return { made: offlineHtml({ ...request, ...parts.series, theme: null, data: trace }) };
@@ -72,6 +72,15 @@ export function render(
       },
     }),
   };
+}
+
+/** What was read last, as long as there is memory for it: after its findings a trace is asked what was looked for. */
+let lastRead = new WeakRef({ text: "", trace: null as unknown });
+
+function readOnce(text: string) {
+  const last = lastRead.deref();
+  if (last?.text !== text) lastRead = new WeakRef({ text, trace: JSON.parse(text) });
+  return lastRead.deref()?.trace as Trace;
 }
 
 /** The card of a link: the finding of the run; of a run without one, or of a step that is asked for, the step. */

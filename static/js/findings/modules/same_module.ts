@@ -205,7 +205,7 @@ function mayShareMemory(facts: RunFacts, uid: string | null, module: string, ste
   const held = uid && uid !== module ? itemsOfChange(facts.object(uid, step)?.items, null).map(referencedUid) : [];
   const storages = tensorsOfModule(facts, module, step).map(storageOf);
   const isModule = uid !== null && uid !== module && tensorsOfModule(facts, uid, step).length > 0;
-  return !isModule && (!held.length || held.some((each) => storages.includes(storageOf(each))));
+  return !isModule && (!held.length || held.some((each) => each === module || storages.includes(storageOf(each))));
 }
 
 /** Whether a module is to be put back to what a name holds. */
