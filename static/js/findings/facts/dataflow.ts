@@ -53,7 +53,7 @@ class Dataflow {
     const firstOnStorage = new Map<string, string>();
     /** what the operations of a step gave, by storage */
     const resultsAt = new Map<number, Map<string, string[]>>();
-    /** A tensor that lived within the statement that made another, on the same memory: `a - b` of `(a - b).detach()`. */
+    /** A tensor that lived within the statement that made another, on its memory: `a - b` of `(a - b).detach()`. */
     const temporaryOnSameMemory = (step: number, uid: string, storage: string) => {
       const results = resultsAt.get(step) ?? resultsByStorage(facts, step);
       resultsAt.set(step, results);

@@ -17,7 +17,8 @@ import {
 import { isOnlyBound, nameUses } from "../../syntax/name_uses.ts";
 import { assignments, bareExpression, isConditional, loopHead, rootNameOfCalls } from "../../syntax/statements.ts";
 import { nodesOfKind, type SyntaxNode } from "../../syntax/tree.ts";
-import type { Item, Step, Value } from "../../trace/wire.ts";
+import type { Step } from "../../trace/wire.ts";
+import { itemsOfChange } from "../facts/object_history.ts";
 import { resolvePath } from "../facts/resolve.ts";
 import { isWrittenByCalledModule, type WriteEvent } from "../facts/write_origins.ts";
 
@@ -345,12 +346,6 @@ const tensorsInCollections = memoizePerRun((facts: RunFacts): Map<string, number
     }
   return out;
 });
-
-/** The values that a change put into a list, tuple or dict. */
-export function itemsOfChange(items: unknown, splice: unknown): Value[] {
-  const inserted = ((splice ?? []) as [number, number, Item[]][]).flatMap((edit) => edit[2]);
-  return [...((items ?? []) as Item[]), ...inserted].map((item) => (Array.isArray(item) ? item[1] : item) as Value);
-}
 
 /** The handles that read a storage and exist both before and after a step. */
 export function handlesReadingStorage(facts: RunFacts, storageUid: string, step: number) {

@@ -91,7 +91,7 @@ function isDiscarded(facts: RunFacts, call: LayerCall) {
     .some((inner) => isOutermost(facts, call, childOf(inner, "func"), step));
 }
 
-/** Whether the program calls the function itself and does not give it the mode of a module, so that `eval()` changes nothing. */
+/** Whether the program calls the function itself, not with the mode of a module: then `eval()` changes nothing. */
 function isModeIgnored(facts: RunFacts, { step }: LayerCall) {
   return callsIn(facts.syntax(step)).some((node) => {
     const position = POSITION_OF_TRAINING[calleePath(node) ?? ""];

@@ -4,6 +4,7 @@
  */
 
 import { asFound, codeFact, diagnosis as declare, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { itemsOfChange } from "../facts/object_history.ts";
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { tensorsOfModule } from "../facts/module_tensors.ts";
@@ -16,7 +17,6 @@ import {
   receiver,
   rootName,
 } from "../../syntax/expressions.ts";
-import { itemsOfChange } from "../memory/later_readers.ts";
 import { mentionedNames, nameUses } from "../../syntax/name_uses.ts";
 import { assignments, bareExpression, statementsAround } from "../../syntax/statements.ts";
 import { nodesOfKind, statementTree, type SyntaxNode } from "../../syntax/tree.ts";
@@ -39,7 +39,10 @@ const MAX_STATEMENTS = 400;
 
 /** One name given to a module, or to its state dict, that has another. */
 interface SecondName {
-  /** name: the second, root: where it begins, target: as it is written; of: what it is given, an expression of `object`, the module */
+  /**
+   * name: the second, root: where it begins, target: as it is written; of: what it is given, an expression of `object`,
+   * the module
+   */
   name: string;
   root: string;
   target: SyntaxNode;
@@ -199,7 +202,7 @@ function frozenDiagnosis(facts: RunFacts, { name, root, module, step }: SecondNa
   return null;
 }
 
-/** Whether an object is a module, or may hold its tensors as a state dict does; true where the trace does not show it. */
+/** Whether an object is a module, or may hold its tensors as a state dict does; true where that is not shown. */
 function mayShareMemory(facts: RunFacts, uid: string | null, module: string, step: number) {
   const storageOf = (tensor: string | null) => facts.tensor(tensor ?? "", step)?.storage;
   const held = uid && uid !== module ? itemsOfChange(facts.object(uid, step)?.items, null).map(referencedUid) : [];
