@@ -34,7 +34,9 @@ export function render(
   request: ExportRequest,
 ): { made: string } | { steps: number } | { failed: string } {
   const { kind, step, title } = request;
-  const trace = kind === "findings" || kind === "looked_for" ? readOnce(text) : JSON.parse(text);
+  const isAboutFindings = kind === "findings" || kind === "looked_for";
+  if (!isAboutFindings) lastRead = null;
+  const trace = isAboutFindings ? readOnce(text) : JSON.parse(text);
   setProgramFiles(trace.program ?? {});
   const { parts } = request;
   if (kind === "series_file") return { made: offlineHtml({ ...request, ...parts.series, theme: null, data: trace }) };
@@ -74,13 +76,15 @@ export function render(
   };
 }
 
-/** What was read last, as long as there is memory for it: after its findings a trace is asked what was looked for. */
-let lastRead = new WeakRef({ text: "", trace: null as unknown });
+/** What was read last: after its findings a trace is asked what was looked for. */
+let lastRead: { text: string; trace: Trace } | null = null;
 
-function readOnce(text: string) {
-  const last = lastRead.deref();
-  if (last?.text !== text) lastRead = new WeakRef({ text, trace: JSON.parse(text) });
-  return lastRead.deref()?.trace as Trace;
+/** A trace, the same one where the same is asked for again; only one is kept, and none while another is read. */
+function readOnce(text: string): Trace {
+  if (lastRead?.text === text) return lastRead.trace;
+  lastRead = null;
+  lastRead = { text, trace: JSON.parse(text) };
+  return lastRead.trace;
 }
 
 /** The card of a link: the finding of the run; of a run without one, or of a step that is asked for, the step. */
