@@ -33,10 +33,8 @@ export function render(
   text: string,
   request: ExportRequest,
 ): { made: string } | { steps: number } | { failed: string } {
+  const trace = JSON.parse(text);
   const { kind, step, title } = request;
-  const isAboutFindings = kind === "findings" || kind === "looked_for";
-  if (!isAboutFindings) lastRead = null;
-  const trace = isAboutFindings ? readOnce(text) : JSON.parse(text);
   setProgramFiles(trace.program ?? {});
   const { parts } = request;
   if (kind === "series_file") return { made: offlineHtml({ ...request, ...parts.series, theme: null, data: trace }) };
@@ -74,17 +72,6 @@ export function render(
       },
     }),
   };
-}
-
-/** What was read last: after its findings a trace is asked what was looked for. */
-let lastRead: { text: string; trace: Trace } | null = null;
-
-/** A trace, the same one where the same is asked for again; only one is kept, and none while another is read. */
-function readOnce(text: string): Trace {
-  if (lastRead?.text === text) return lastRead.trace;
-  lastRead = null;
-  lastRead = { text, trace: JSON.parse(text) };
-  return lastRead.trace;
 }
 
 /** The card of a link: the finding of the run; of a run without one, or of a step that is asked for, the step. */

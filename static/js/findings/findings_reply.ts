@@ -4,8 +4,7 @@
 
 import type { Finding, FixHint } from "./finding.ts";
 import { openTrace } from "../trace/state.ts";
-import { weakMemoize } from "../trace/weak_memoize.ts";
-import { explain } from "./explain.ts";
+import { explain, explainTrace } from "./explain.ts";
 import { lossesOfRun } from "./run_losses.ts";
 import { effectsOfRun } from "./run_effects.ts";
 import { runSummary } from "./run_summary.ts";
@@ -44,9 +43,6 @@ const MAX_FINDINGS_IN_REPLY = 100;
 /** Characters of a reply, for a name may be as long as a trace. */
 const MAX_CHARACTERS_OF_REPLY = 500_000;
 
-/** A trace that several replies are about is explained once. */
-const openedOnce = weakMemoize((trace: Trace) => openTrace(trace));
-
 /** How a run ended, its losses from round to round, and what it did to what is trained. */
 export function outcomeSummaryReply(trace: Trace, language: string) {
   const text = runSummary(trace, findingLocale(language).say);
@@ -55,14 +51,14 @@ export function outcomeSummaryReply(trace: Trace, language: string) {
 
 /** What is said of a run in which nothing is wrong; null where something is. */
 export function lookedForReply(trace: Trace, language: string) {
-  const opened = openedOnce(trace);
+  const opened = openTrace(trace);
   const lookedFor = lookedForIn(opened, explain(opened));
   return lookedFor && lookedForText(lookedFor, findingLocale(language).say);
 }
 
 /** The best first, in the words of a language. */
 export function findingsReply(trace: Trace, language: string): FindingReply[] {
-  return findingReplies(explain(openedOnce(trace)), language);
+  return findingReplies(explainTrace(trace), language);
 }
 
 /** Findings in the words of a language, in their order, as many as a reply holds. */
