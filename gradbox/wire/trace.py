@@ -151,7 +151,7 @@ class Visit(TypedDict):
 
 
 StepKind = Literal["begin", "statement", "head", "call", "return", "yield", "resume", "raise", "visit", "end"]
-Status = Literal["finished", "raised", "stopped", "refused", "crashed", "cancelled", "lost"]
+Status = Literal["finished", "raised", "stopped", "refused", "crashed", "cancelled", "lost", "running"]
 
 
 class Step(Model):
@@ -250,7 +250,9 @@ class Outcome(Model):
     @model_validator(mode="after")
     def check_reason(self) -> Self:
         """Require a reason for every outcome that is not a normal end."""
-        reason = {"finished": self, "cancelled": self, "stopped": self.stopped}.get(self.status, self.error)
+        reason = {"finished": self, "cancelled": self, "running": self, "stopped": self.stopped}.get(
+            self.status, self.error
+        )
         if reason is None:
             raise ValueError(f"{self.status} without its reason")
         return self

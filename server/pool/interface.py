@@ -22,6 +22,15 @@ class NoAnswers(Exception):
     """A child that should answer the server's own programs ended before it had answered."""
 
 
+class TraceSoFar(Protocol):
+    """The trace of a program that still runs: see `server.pool.growing_trace.GrowingTrace`."""
+
+    async def read(self) -> bytes | None: ...
+
+
+OnGrowingTrace = Callable[[TraceSoFar], None]
+
+
 class PoolQueue(Protocol):
     """How many programs run and wait.
 
@@ -114,6 +123,7 @@ class PoolInterface(Protocol):
         on_position: Callable[[int], None] | None = None,
         stop: asyncio.Event | None = None,
         askers: Askers | None = None,
+        on_growing: OnGrowingTrace | None = None,
     ) -> RecordedTrace:
         """Run a program and return its trace, however it ends. Raises WorkerQueueFull, and WorkersUnavailable if there
         is no worker.
@@ -123,6 +133,8 @@ class PoolInterface(Protocol):
             long loop, it is run once more to show it.
         askers: who waits for it, instead of the client alone. Whenever others join, the run moves to the best place of
             any of them, and it may serve another server that asks for the same job.
+        on_growing: called before the program starts, with its trace as far as it has run. If the program is run once
+            more, the trace stays that of the first run.
         """
         ...
 

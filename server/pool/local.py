@@ -10,7 +10,8 @@ from gradbox.wire.api import Job
 from server.pool.askers import Asker, Askers
 from server.pool.assembly import Assembler, ChildRecording, cancelled_trace, parse_answers, run_and_assemble_trace
 from server.pool.fair_queue import FairQueue
-from server.pool.interface import SERVER_CLIENT, NoAnswers
+from server.pool.growing_trace import GrowingTrace
+from server.pool.interface import SERVER_CLIENT, NoAnswers, OnGrowingTrace
 from server.pool.machine_workers import MachineWorkers
 from server.pool.zygote import PREPARE_FUNCTION
 from server.settings import Settings
@@ -95,10 +96,15 @@ class LocalPool:
         on_position: Callable[[int], None] | None = None,
         stop: asyncio.Event | None = None,
         askers: Askers | None = None,
+        on_growing: OnGrowingTrace | None = None,
     ) -> RecordedTrace:
         stop, askers = stop or asyncio.Event(), Askers.of_client(client) if askers is None else askers
         queue = self._gpu_queue if job.device == "cuda" else self.queue
         has_run = False
+
+        def on_buffer(lines: bytearray) -> None:
+            if on_growing is not None:
+                on_growing(GrowingTrace(self._assembler, job, self.versions, lines))
 
         async def record_in_turn(job: Job) -> ChildRecording:
             nonlocal has_run
@@ -108,7 +114,7 @@ class LocalPool:
             async with queue.create_request(waiting, None if again else on_position) as request:
                 if on_position is not None and not again:
                     on_position(-1)
-                recording = await self._machine.record_job(job, stop=stop)
+                recording = await self._machine.record_job(job, stop, None if again else on_buffer)
                 request.was_cut_short = stop.is_set()
                 await self._assembler.wait_for_room()
                 return recording

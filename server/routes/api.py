@@ -230,6 +230,19 @@ async def get_run(request: Request, id_: Id, runs: RunsDep, disconnected: Discon
     return trace_response(request, result.body)
 
 
+@router.get(
+    "/runs/{id}/steps",
+    response_model=Trace,
+    responses={**NO_RUN, 200: TRACE_RESPONSES[200], 204: {"description": "There are none, or the run is over."}},
+    summary="The steps of a run until now",
+)
+async def get_steps_so_far(request: Request, id_: Id, runs: RunsDep) -> Response:
+    """A trace with the outcome `running`, at most a second old; of a long trace its first 500 kB."""
+    subscription = await runs.find_subscription(id_)
+    body = await runs.executions.read_trace_so_far(subscription)
+    return Response(status_code=204) if body is None else trace_response(request, body)
+
+
 @router.delete("/runs/{id}", status_code=204, responses={**NO_RUN, 403: TRACE_RESPONSES[403]}, summary="Stop a run")
 async def stop_run(id_: Id, runs: RunsDep) -> None:
     """Its trace then holds what was recorded until now, with the outcome `cancelled`."""

@@ -39,6 +39,7 @@ import { startThemeButton } from "./browser/theme.ts";
 import { readAddress } from "./page_state/url.ts";
 import { missingPackages } from "./program/missing_packages.ts";
 import { notAProgramRefusal } from "./program/pasted_kind.ts";
+import { isStillRunning } from "./trace/steps/truncated_trace.ts";
 import type { PageState } from "./page_state/state.ts";
 import type { Refusal, Repair, Trace } from "./trace/wire.ts";
 
@@ -136,7 +137,7 @@ function showPanes(state: PageState, before: PageState | null) {
   const refusal = isEmpty ? notAProgramRefusal(opened.trace) : null;
   if (refusal) void showWhyNoProgram(refusal, opened?.trace.program.source ?? "");
   else if (isEmpty && missingPackages(opened.trace).length) void showMissingPackages(opened.trace);
-  elementById<HTMLButtonElement>("takeaway").disabled = !opened?.count;
+  elementById<HTMLButtonElement>("takeaway").disabled = !opened?.count || isStillRunning(opened.trace);
 }
 
 async function showWhyNoProgram(refusal: Refusal, text: string) {

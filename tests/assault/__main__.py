@@ -81,6 +81,7 @@ ALL = (
     Case(shares.heavy_pictures, pictures=True),
     Case(shares.linked_pages, {"public_url": "http://127.0.0.1"}),
     Case(shares.cold_pictures),
+    Case(shares.growing_traces),
     Case(shares.far_cells, pictures=True),
     Case(shares.full_series, pictures=True),
     Case(shares.long_sources),

@@ -120,6 +120,23 @@ def linked_pages(assault: Assault) -> None:
     assault.repeat(2, get, 0.5)
 
 
+def growing_traces(assault: Assault) -> None:
+    """The steps of runs that go on, asked for without a pause."""
+    source = "import torch, time\nfor k in range(190):\n    x = torch.rand(9, 9)\ntime.sleep(9)"
+    preference = {"Prefer": "respond-async"}
+
+    def get(n: int) -> str:
+        body = {"source": numbered(assault, source, n // 200)}
+        status, text = ask(assault.server, "POST", "/api/runs", body, 1, preference)
+        if status != 202:
+            return f"run: {status}"
+        run = json.loads(text)["id"]
+        statuses = {ask(assault.server, "GET", f"/api/runs/{run}/steps", None, 1)[0] for _ in range(50)}
+        return f"steps: {sorted(statuses)}"
+
+    assault.repeat(6, get)
+
+
 def cold_pictures(assault: Assault) -> None:
     """Every thumbnail of a server that has none yet, as a visitor of the gallery and of the palette asks for them."""
     pictures = [f"/gallery/{path.stem}.svg" for path in sorted((ROOT / "scenarios").glob("*.py"))]

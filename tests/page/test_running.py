@@ -174,6 +174,7 @@ def test_during_a_run_the_earlier_picture_is_pale_and_marked_as_old(page: Any, s
     paste(page, "import torch\nprint(torch.ones(2))\n")
     run(page)
     paste(page, "import time\ntime.sleep(6000)  # 32\n")
+    hold(page, "**/steps")
     page.keyboard.press("Control+Enter")
     page.locator("#progress").wait_for()
     assert page.locator("#run-before").inner_text() == "What you see is of the run before."
@@ -183,6 +184,41 @@ def test_during_a_run_the_earlier_picture_is_pale_and_marked_as_old(page: Any, s
     stop(page)
     page.wait_for_function("() => getComputedStyle(document.querySelector('#stage')).opacity === '1'")
     assert page.locator("#progress").is_hidden()
+
+
+LONG_TRAINING = """import time, torch
+w = torch.ones(3, requires_grad=True)
+optimizer = torch.optim.SGD([w], lr=0.1)
+(w * w).sum().backward()
+time.sleep(6000)  # 34
+optimizer.step()
+"""
+
+
+def test_the_steps_of_a_run_are_shown_as_they_arrive(page: Any, site: str) -> None:
+    page.goto(site)
+    paste(page, "import torch\nearlier = torch.ones(2)\n")
+    run(page)
+    paste(page, LONG_TRAINING)
+    page.keyboard.press("Control+Enter")
+    page.locator("#run-before", has_text="steps so far").wait_for()
+    page.locator(".cm-now", has_text="backward").wait_for()
+    assert (
+        page.locator('#stage [data-name="w"]').count() == 1
+        and page.locator('#stage [data-name="earlier"]').count() == 0
+    )
+    assert "of ?" in page.locator("#where").inner_text()
+    assert page.evaluate("() => getComputedStyle(document.querySelector('#stage')).opacity") == "1"
+    for unknown in ("#views", "#findings", "#outcome"):
+        assert page.locator(unknown).is_hidden(), "nobody knows yet what the whole run comes to"
+    assert page.locator("#takeaway").is_disabled()
+    leave(page)
+    page.keyboard.press("Home")
+    at_step(page, 0)
+    stop(page)
+    page.locator("#outcome", has_text="stopped this run").wait_for()
+    assert page.locator("#workbench").get_attribute("data-step") == "0", "who looks at a step stays there"
+    assert page.locator("#views").is_visible() and page.locator("#takeaway").is_enabled()
 
 
 def test_a_server_that_falls_silent_during_a_run_is_noticed_and_so_is_its_return(page: Any, site: str) -> None:

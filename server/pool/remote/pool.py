@@ -16,7 +16,8 @@ from gradbox.wire.api import Job
 from server.pool.askers import Askers
 from server.pool.assembly import Assembler, ChildRecording, cancelled_trace, parse_answers, run_and_assemble_trace
 from server.pool.cache import result_cache_key
-from server.pool.interface import SERVER_CLIENT, NoAnswers
+from server.pool.growing_trace import GrowingTrace
+from server.pool.interface import SERVER_CLIENT, NoAnswers, OnGrowingTrace
 from server.pool.machine_workers import wait_for_any_event
 from server.pool.remote import scripts
 from server.pool.remote.broker import (
@@ -186,10 +187,18 @@ class RemotePool:
         on_position: Callable[[int], None] | None = None,
         stop: asyncio.Event | None = None,
         askers: Askers | None = None,
+        on_growing: OnGrowingTrace | None = None,
     ) -> RecordedTrace:
         stop, may_join = stop or asyncio.Event(), askers is not None
         positions, askers = PositionReporter(on_position), Askers.of_client(client) if askers is None else askers
-        record = partial(self._record_with_retry, askers=askers, positions=positions, stop=stop, may_join=may_join)
+        record = partial(
+            self._record_with_retry,
+            askers=askers,
+            positions=positions,
+            stop=stop,
+            may_join=may_join,
+            on_growing=on_growing,
+        )
         return await run_and_assemble_trace(self._assembler, job, record, stop, self._settings.log_programs, askers)
 
     async def run_answer_job(self, job: AnswerJob, client: Client = SERVER_CLIENT) -> list[Answer]:
@@ -203,13 +212,21 @@ class RemotePool:
         raise NoAnswers("the machines that ran the programs were lost")
 
     async def _record_with_retry(
-        self, job: Job, askers: Askers, positions: PositionReporter, stop: asyncio.Event, may_join: bool
+        self,
+        job: Job,
+        askers: Askers,
+        positions: PositionReporter,
+        stop: asyncio.Event,
+        may_join: bool,
+        on_growing: OnGrowingTrace | None,
     ) -> ChildRecording:
         """Run a program; if its worker is lost and the program is repeatable, run it once more."""
         queue, message = QUEUE_OF_DEVICE[job.device], TraceMessage(job=job)
         key = result_cache_key(job, self.versions) if may_join else ""
         while True:
             run = self._create_run(positions, message, askers)
+            if on_growing is not None and not positions.started:
+                on_growing(GrowingTrace(self._assembler, job, self.versions, run.lines))
             cancelled = await self._run_to_end(run, queue, message, key, positions.goes_first, stop)
             if run.lost and not positions.retried and run.is_repeatable and not stop.is_set() and not self._closed:
                 log.warning("the worker %s was lost; its program is run again", run.worker or "of a run")

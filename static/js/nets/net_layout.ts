@@ -22,6 +22,7 @@ import {
 } from "./rail_lanes.ts";
 import { openRowOf, type OpenRow } from "./open_row.ts";
 import type { EdgeRun, NetEdge, CallSite } from "./net_call_sites.ts";
+import { hasHiddenSteps } from "../trace/steps/truncated_trace.ts";
 import { parameterRunSummaries } from "./whole_run/parameters_of_run.ts";
 import type { NetFacts, CallSiteState } from "./net_state.ts";
 
@@ -113,7 +114,8 @@ export function layoutNet(facts: NetFacts, i: number, { width, height, choices, 
   const columns = columnsFor(width);
   // a column in which nothing ever stands is left out
   if (!facts.savedBytesByNode.size) columns.kept = null;
-  if (!parameterRunSummaries(facts.opened).moments.size) columns.learns = null;
+  // what learns is not known before the run's end
+  if (hasHiddenSteps(facts.opened.trace) || !parameterRunSummaries(facts.opened).moments.size) columns.learns = null;
   const heights = BODY_HEIGHTS.find(({ from }) => height >= from);
   const other = ends.length ? null : rowOfLastAliasUse(facts, i);
   const count = Math.max(other ? 2 : 1, ends.length);

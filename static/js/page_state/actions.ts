@@ -29,6 +29,7 @@ export type Action =
   | { type: "elementsRequested"; storage: string; at: number }
   | { type: "runQueued"; id: number; ahead: number }
   | { type: "runStarted"; id: number }
+  | { type: "stepsArrived"; id: number; trace: Trace }
   | { type: "traceArrived"; id: number; trace: Trace }
   | { type: "traceMissing"; id: number }
   | { type: "runFailed"; id: number; problem: RequestProblem }

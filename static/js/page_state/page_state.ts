@@ -49,6 +49,7 @@ export function initialState(page: ServedPage): PageState {
     question: null,
     selection: null,
     pending: null,
+    growing: null,
     ahead: null,
     requests: 0,
     requestedStep: null,
@@ -140,12 +141,22 @@ const TRANSITION_BY_ACTION: {
   },
   runQueued: (state, { id, ahead }) => (state.pending?.id === id ? { ...state, ahead } : state),
   runStarted: (state, { id }) => (state.pending?.id === id ? { ...state, ahead: null } : state),
-  traceArrived: (state, { id, trace }) =>
-    state.pending?.id === id
-      ? (runWithoutArticle(state, state.pending, trace) ??
-        runOnCpuInstead(state, state.pending, trace) ??
-        showRequestedTrace(state, state.pending, trace))
+  stepsArrived: (state, { id, trace }) =>
+    state.pending?.id === id && GROWING_REASONS.has(state.pending.reason) && !state.predict && trace.steps.length
+      ? showStepsSoFar(state, state.pending, trace)
       : state,
+  traceArrived(state, { id, trace }) {
+    if (state.pending?.id !== id) return state;
+    const before = stateBeforeGrowth(state);
+    const next =
+      runWithoutArticle(before, state.pending, trace) ??
+      runOnCpuInstead(before, state.pending, trace) ??
+      showRequestedTrace(before, state.pending, trace);
+    const isStepChosen = state.growing !== null && !isAtEndOfGrowth(state);
+    return isStepChosen && next.opened?.trace === trace
+      ? { ...goToStep(next, state.step), view: "step", landing: null }
+      : next;
+  },
   cpuRunUndone(state) {
     if (!state.onCpu) return state;
     const { before } = state.onCpu;
@@ -155,8 +166,8 @@ const TRANSITION_BY_ACTION: {
   traceMissing: (state, { id }) =>
     state.pending?.id === id ? restoreDraftWithoutResult(withoutPendingRequest(state)) : state,
   runFailed: (state, { id, problem }) =>
-    state.pending?.id === id ? { ...withoutPendingRequest(state), problem } : state,
-  runCancelled: (state, { id }) => (state.pending?.id === id ? withoutPendingRequest(state) : state),
+    state.pending?.id === id ? { ...withoutPendingRequest(stateBeforeGrowth(state)), problem } : state,
+  runCancelled: (state, { id }) => (state.pending?.id === id ? withoutPendingRequest(stateBeforeGrowth(state)) : state),
   stepChosen: (state, { step }) => goToStep(state, step),
   lineChosen(state, { line }) {
     if (!state.opened || !doesTraceMatchText(state)) return state;
@@ -174,13 +185,13 @@ const TRANSITION_BY_ACTION: {
       ? { ...state, question: { uid, step: state.step } }
       : state,
   questionClosed: (state) => (state.question ? { ...state, question: null } : state),
-  predictSwitched: (state, { on }) => predictMode.switchPredictMode(state, on, null),
+  predictSwitched: (state, { on }) => predictMode.switchPredictMode(stateBeforeGrowth(state), on, null),
   questionsMade: (state, { whole, questions, kept }) => predictMode.withQuestions(state, whole, questions, kept),
   predictionMade: (state, { given }) => predictMode.withReaderAnswer(state, given),
   predictContinued: (state) => predictMode.skipToNextQuestion(state),
   predictRestarted: (state) => predictMode.restartPrediction(state),
   viewChosen: (state, { view }) =>
-    view === state.view && state.isViewChosen
+    (view === state.view && state.isViewChosen) || state.growing // there is no whole run yet
       ? state
       : { ...state, view, isViewChosen: true, isViewFromAddress: false, landing: null },
   pictureUsed: (state) => (state.landing === null ? state : { ...state, landing: null }),
@@ -204,7 +215,44 @@ function goToStep(state: PageState, step: number): PageState {
 
 /** Nothing is asked for any more. */
 function withoutPendingRequest(state: PageState): PageState {
-  return { ...state, pending: null, ahead: null };
+  return { ...state, pending: null, growing: null, ahead: null };
+}
+
+/** Why a run is asked for whose steps are shown as they arrive: it is looked at from its beginning. */
+const GROWING_REASONS = new Set<TraceRequest["reason"]>(["run", "repair", "sibling", "card"]);
+
+/** The reader stands at the last step that has arrived, and goes on with the run. */
+function isAtEndOfGrowth({ opened, step }: PageState) {
+  return step === (opened?.count ?? 0) - 1;
+}
+
+/** The steps of a run that goes on: the last one, unless the reader looks at an earlier one. */
+function showStepsSoFar(state: PageState, request: TraceRequest, trace: Trace): PageState {
+  const opened = openTrace(trace);
+  const isUnedited = state.text === request.text;
+  const text = isUnedited ? trace.program.source : state.text;
+  return {
+    ...state,
+    text,
+    pending: isUnedited ? { ...request, text } : request,
+    growing: state.growing ?? { before: state.opened, step: state.step, waiting: state.waiting },
+    opened,
+    step: state.growing && !isAtEndOfGrowth(state) ? state.step : opened.count - 1,
+    view: "step",
+    landing: null,
+    question: null,
+    selection: state.growing ? state.selection : null,
+    waiting: false,
+    revealed: null,
+  };
+}
+
+/** What was shown before the steps of a run that goes on. */
+function stateBeforeGrowth(state: PageState): PageState {
+  const { growing } = state;
+  if (!growing) return state;
+  const { before, step, waiting } = growing;
+  return { ...state, growing: null, opened: before, step, waiting };
 }
 
 interface RunRequest {
@@ -225,7 +273,13 @@ function requestRun(
   const { text, settings } = state;
   const id = state.requests + 1;
   const pending = { id, reason, text, source, program, settings, focus, at };
-  return { ...state, pending, requests: id, ahead: null, problem: reason === "page" ? state.problem : null };
+  return {
+    ...stateBeforeGrowth(state),
+    pending,
+    requests: id,
+    ahead: null,
+    problem: reason === "page" ? state.problem : null,
+  };
 }
 
 /** Ask for the run of an edited program, within the article that it was pasted with where that can be edited. */
@@ -456,6 +510,7 @@ function openLinkedProgram(state: PageState, source: string, address: Address): 
     text,
     settings: normalizeSettings(address, state.page.devices),
     opened: null,
+    growing: null,
     question: null,
     step: 0,
     requestedStep: address.step,

@@ -87,6 +87,8 @@ export interface PageState {
   /** what stays highlighted in the picture, see `highlight.ts` */
   selection: string | null;
   pending: TraceRequest | null;
+  /** the steps of the pending run are shown as they arrive, in place of what was shown before; null: they are not */
+  growing: { before: OpenTrace | null; step: number; waiting: boolean } | null;
   /** how many runs wait before the pending one; null while it isn't queued */
   ahead: number | null;
   /** how many there were: the last one's id */

@@ -29,6 +29,12 @@ export async function loadTrace(url: string, signal?: AbortSignal): Promise<Trac
   return fetchTrace(url, signal);
 }
 
+/** The trace of a run that goes on, as far as it is recorded; null where there is none yet. Raises as `loadTrace`. */
+export async function loadTraceSoFar(url: string, signal: AbortSignal): Promise<Trace | null> {
+  const { status, text } = await fetchText(url, signal);
+  return status === 204 ? null : parseJsonResponse<Trace>(text);
+}
+
 /**
  * Runs a program, and waits for its trace; `request` is what `POST /api/runs` takes. `live`: nobody pressed a button
  * for it. Raises TraceRequestError and what the signal says.

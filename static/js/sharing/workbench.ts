@@ -96,7 +96,8 @@ async function proposedTitle({ elementById, state }: PageHost) {
   const current = state();
   const { name, title } = programName(elementById, current, { source: current.text });
   if (name !== "program") return title;
-  const headline = current.opened && isTraceUpToDate(current) ? await headlineOfRun(current.opened) : "";
+  const headline =
+    current.opened && isTraceUpToDate(current) && !current.growing ? await headlineOfRun(current.opened) : "";
   return headline || mainClassOf(current.text) || title;
 }
 

@@ -68,13 +68,18 @@ export function opened(page: any = {}, ...actions: Action[]) {
 
 export function after(state: PageState, ...actions: Action[]) {
   for (const action of actions) {
-    const before = structuredClone({ ...state, opened: null });
+    const before = structuredClone(withoutTraces(state));
     const next = reduce(state, action);
-    assert.deepEqual({ ...state, opened: null }, before, `${action.type} changed the state that it was given`);
+    assert.deepEqual(withoutTraces(state), before, `${action.type} changed the state that it was given`);
     invariants(next);
     state = next;
   }
   return state;
+}
+
+function withoutTraces(state: PageState) {
+  const { growing } = state;
+  return { ...state, opened: null, growing: growing && { ...growing, before: null } };
 }
 
 /** What holds in every state. */
@@ -96,6 +101,11 @@ const KEYS = Object.keys(
 /** The page's program after its run. */
 export const ran = () => after(opened(), arrived(1, trace("a\nb\nc")));
 export const arrived = (id: number, trace: any): Action => ({ type: "traceArrived", id, trace });
+export const grown = (id: number, trace: any): Action => ({
+  type: "stepsArrived",
+  id,
+  trace: { ...trace, outcome: { status: "running" } },
+});
 export const edited = (text: string): Action => ({ type: "programEdited", text });
 export const RUN: Action = { type: "runRequested" };
 export const link = (address: any): Action => ({ type: "linkOpened", address: { ...ADDRESS, ...address } });

@@ -772,7 +772,7 @@ export interface Focus {
   repeatable?: boolean | null;
 }
 export interface Outcome {
-  status: "finished" | "raised" | "stopped" | "refused" | "crashed" | "cancelled" | "lost";
+  status: "finished" | "raised" | "stopped" | "refused" | "crashed" | "cancelled" | "lost" | "running";
   error?: Error | null;
   stopped?: Stopped | null;
   signal?: number | null;

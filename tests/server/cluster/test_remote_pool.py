@@ -1,6 +1,7 @@
 """What only the pool with workers elsewhere promises: loss, a broker that restarts, what web processes share."""
 
 import asyncio
+import gzip
 import os
 import signal
 import zlib
@@ -14,6 +15,7 @@ from gradbox.wire.api import Job
 from gradbox.wire.trace import Trace
 from server.cluster.factories import create_pool
 from server.pool.askers import Askers
+from server.pool.interface import TraceSoFar
 from server.pool.remote import census, messages, worker
 from server.pool.remote.pool import RemotePool
 from server.pool.remote.remote_run import RemoteRun, decompress_bounded
@@ -121,6 +123,23 @@ def test_a_stopped_run_keeps_what_was_recorded(remote_workers: str, broker: Redi
         stop.set()
         trace = await running
         assert (trace.outcome.status, len(trace.steps)) == ("cancelled", 2)
+
+    pooled(remote_workers, broker.folder, work)
+
+
+def test_the_trace_of_a_run_that_goes_on_is_read_while_its_lines_come(
+    remote_workers: str, broker: RedisServer, tmp_path: Path
+) -> None:
+    async def work(pool: RemotePool) -> None:
+        gate, growing = Gate(tmp_path), list[TraceSoFar]()
+        running = asyncio.create_task(run(pool, gate.source, on_growing=growing.append))
+        await eventually(lambda: any(run.lines for run in pool._census.runs.values()))
+        body = await growing[0].read()
+        assert body is not None
+        so_far = Trace.model_validate_json(gzip.decompress(body))
+        assert (so_far.outcome.status, len(so_far.steps)) == ("running", 2)
+        gate.open()
+        assert (await running).outcome.status == "finished" and len(growing) == 1
 
     pooled(remote_workers, broker.folder, work)
 

@@ -222,6 +222,18 @@ def test_a_run_that_goes_on_without_the_asker(acting: TestClient, tmp_path: Path
     assert (cached.status_code, cached.json()) == (200, done.json()), "what is known is not begun"
 
 
+def test_the_steps_of_a_run_that_goes_on_can_be_read(acting: TestClient, tmp_path: Path) -> None:
+    gate = Gate(tmp_path)
+    url = acting.post("/api/runs", json={"source": gate.source}, headers=ASYNC).json()["url"]
+    wait_until(lambda: acting.get(f"{url}/steps").text.count('"kind"') == 2)
+    so_far = Trace.model_validate_json(acting.get(f"{url}/steps").text)
+    assert so_far.outcome.status == "running" and [step.i for step in so_far.steps] == [0, 1]
+    gate.open()
+    assert "event: done" in acting.get(f"{url}/events").text
+    assert acting.get(f"{url}/steps").status_code == 204, "the whole trace is there"
+    assert Trace.model_validate_json(acting.get(url).text).outcome.status == "finished"
+
+
 def test_a_client_names_the_seconds_that_it_waits(acting: TestClient) -> None:
     soon = acting.post("/api/runs", json={"source": "finish soon"}, headers={"Prefer": "respond-async, wait=60"})
     assert soon.status_code == 200 and soon.json()["outcome"]["status"] == "finished"

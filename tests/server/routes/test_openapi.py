@@ -144,6 +144,7 @@ OPERATIONS = [
     ("GET", f"{RUNS}/{{id}}", 15),
     ("DELETE", f"{RUNS}/{{id}}", 15),
     ("GET", f"{RUNS}/{{id}}/events", 15),
+    ("GET", f"{RUNS}/{{id}}/steps", 15),
     ("GET", "/api/findings", 10),
     ("POST", "/api/fixes", 10),
     ("POST", "/api/gradient-checks", 10),
@@ -413,7 +414,12 @@ IDS = {
 @pytest.mark.parametrize("name", IDS)
 @pytest.mark.parametrize(
     ("method", "form"),
-    [("GET", "/api/runs/{}"), ("DELETE", "/api/runs/{}"), ("GET", "/api/runs/{}/events")],
+    [
+        ("GET", "/api/runs/{}"),
+        ("DELETE", "/api/runs/{}"),
+        ("GET", "/api/runs/{}/events"),
+        ("GET", "/api/runs/{}/steps"),
+    ],
 )
 def test_an_invalid_id_is_refused(site: Site, method: str, form: str, name: str) -> None:
     answer = site.ask(method, form.format(IDS[name]))

@@ -1,5 +1,6 @@
 /** The pane of printed output: all that a run prints, the step's own marked, what is still to come in grey. */
 
+import { isStillRunning } from "../../trace/steps/truncated_trace.ts";
 import type { Step, Trace } from "../../trace/wire.ts";
 import type { Locale } from "../../words/sentences.ts";
 
@@ -15,7 +16,8 @@ const LATER_CHARACTERS = 4_000;
 
 /** The key of what is said of a run that printed nothing; the trace is null where nothing ran yet. */
 export function emptyOutputKey(trace: Trace | null) {
-  if (trace?.steps.length) return trace.outcome.status === "finished" ? "prints_nothing" : "printed_nothing";
+  if (trace?.steps.length && !isStillRunning(trace))
+    return trace.outcome.status === "finished" ? "prints_nothing" : "printed_nothing";
   return trace?.outcome.status === "refused" ? "refused" : "nothing_printed";
 }
 

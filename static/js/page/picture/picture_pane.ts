@@ -8,7 +8,7 @@ import { captionListItems } from "../../captions/caption_list.ts";
 import { headlineSentences, wholeRunCaption, type CaptionSentence } from "../../captions/captions.ts";
 import { startHeadline } from "./headline.ts";
 import { onFirstInteraction } from "../../browser/first_interaction.ts";
-import { hasHiddenSteps } from "../../trace/steps/truncated_trace.ts";
+import { hasHiddenSteps, isStillRunning } from "../../trace/steps/truncated_trace.ts";
 import { hasChangedField } from "../../browser/store.ts";
 import { createPictureParts, type PictureOptions, type PictureParts } from "./picture_parts.ts";
 import { liveBytesByStep } from "../../trace/modes_and_memory.ts";
@@ -101,13 +101,15 @@ function createStateRenderer(host: PageHost, parts: PictureParts, showHeadline: 
 
   function openRun({ opened, predict }: PageState, before: PageState | null) {
     const hidesMore = opened !== null && hasHiddenSteps(opened.trace);
-    const isContinuation = predict !== null && predict.whole === before?.predict?.whole;
-    printed.open(opened?.trace ?? null, hidesMore);
+    const isRunning = opened !== null && isStillRunning(opened.trace);
+    const isGrowth = before?.opened != null && isStillRunning(before.opened.trace);
+    const isContinuation = isGrowth || (predict !== null && predict.whole === before?.predict?.whole);
+    printed.open(opened?.trace ?? null, hidesMore && !isRunning);
     curves.open(opened && !hasTrainingAxis(opened.trace) ? opened.trace : null);
-    const timelineOptions = { hidesMore, requestsMoreAtEnd: predict !== null, isContinuation };
+    const timelineOptions = { hidesMore: hidesMore && !isRunning, requestsMoreAtEnd: predict !== null, isContinuation };
     timeline.setSteps(opened?.trace.steps ?? [], timelineOptions);
     findings.open(hidesMore ? null : opened); // what a whole run means is not known before its end
-    elementById("views").hidden = !opened?.count;
+    elementById("views").hidden = !opened?.count || isRunning;
     elementById("workbench").dataset.outcome = opened?.trace.outcome.status ?? "";
     if (opened && !opened.count) timeline.show(0);
     training.markFindings([]);

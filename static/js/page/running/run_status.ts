@@ -53,6 +53,7 @@ export function createRunStatus({ elementById, say }: PageHost) {
     const [run, stop] = [elementById("run-button"), elementById("stop")];
     const focused = document.activeElement;
     document.body.classList.toggle("busy", running);
+    document.body.classList.toggle("earlier-run", running && !state.growing);
     stop.hidden = !running;
     if (running && focused === run) stop.focus();
     run.classList.toggle("away", running);
@@ -66,17 +67,18 @@ export function createRunStatus({ elementById, say }: PageHost) {
       clock = window.setInterval(showTime, 100);
     } else if (!running) clearInterval(clock);
     if (!running) return;
-    const { ahead, opened } = state;
+    const { ahead, opened, growing } = state;
     const key = ahead === null ? "running" : ahead ? "queued" : "queued_next";
     elementById("run-word").textContent = say(key, { ahead });
-    elementById("run-before").textContent = opened?.count ? say("running_before") : "";
+    const seen = growing ? "running_so_far" : "running_before";
+    elementById("run-before").textContent = opened?.count ? say(seen, { n: opened.count }) : "";
   }
 
   return {
     render(state: PageState, before: PageState | null) {
       if (hasChangedField(state, before, "problem")) showProblem(state.problem);
       forgetMissingWorkers(state, before);
-      if (hasChangedField(state, before, "pending", "ahead")) showRunProgress(state, before);
+      if (hasChangedField(state, before, "pending", "ahead", "growing", "opened")) showRunProgress(state, before);
     },
   };
 }

@@ -77,6 +77,7 @@ export function createRunner(pageTraceUrl: string | null, dispatch: (action: Act
     followedRun = followRun(runId, {
       queued: (ahead) => dispatch({ type: "runQueued", id: requestId, ahead }),
       running: () => dispatch({ type: "runStarted", id: requestId }),
+      grown: (trace) => dispatch({ type: "stepsArrived", id: requestId, trace }),
       done: () => {
         followedRun = null;
         void fetchTrace(requestId, `${SERVER_ROOT}/api/runs/${encodeURIComponent(runId)}`);

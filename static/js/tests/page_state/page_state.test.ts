@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { reduce } from "../../page_state/page_state.ts";
 import { createStore } from "../../browser/store.ts";
-import { RUN, SAVED, after, arrived, edited, link, looped, opened, ran, trace } from "../page_states.ts";
+import { RUN, SAVED, after, arrived, edited, grown, link, looped, opened, ran, trace } from "../page_states.ts";
 import { createRandom } from "../random.ts";
 import type { Action } from "../../page_state/actions.ts";
 import type { PageState } from "../../page_state/state.ts";
@@ -77,6 +77,41 @@ test("selection and view are kept through runs and steps", () => {
   assert.equal(after(state, { type: "selectionChanged", key: null }).selection, null);
 });
 
+test("the steps of a run that goes on are shown as they arrive, and its reader goes on with them", () => {
+  const before = after(ran(), edited("p\nq"), RUN);
+  const growing = after(before, grown(2, trace("p\nq", { steps: 2 })));
+  assert.deepEqual([growing.opened?.count, growing.step, growing.view], [2, 1, "step"]);
+  const more = after(growing, grown(2, trace("p\nq", { steps: 4 })));
+  assert.deepEqual([more.opened?.count, more.step], [4, 3]);
+  assert.equal(reduce(more, { type: "viewChosen", view: "run" }), more, "there is no whole run yet");
+  assert.equal(reduce(more, grown(1, trace("p\nq"))), more, "steps of a run that was replaced");
+  const ended = after(more, arrived(2, trace("p\nq", { steps: 5, rounds: { count: 2, losses: [] } })));
+  assert.deepEqual([ended.opened?.count, ended.view, ended.growing], [5, "run", null], "it lands as any other");
+});
+
+test("who looks at an earlier step of a run that goes on stays there", () => {
+  const growing = after(ran(), RUN, grown(2, trace("a\nb\nc", { steps: 3 })), { type: "stepChosen", step: 1 });
+  const more = after(growing, grown(2, trace("a\nb\nc", { steps: 6 })));
+  assert.deepEqual([more.opened?.count, more.step], [6, 1]);
+  const ended = after(more, arrived(2, trace("a\nb\nc", { steps: 7, rounds: { count: 2, losses: [] } })));
+  assert.deepEqual([ended.step, ended.view], [1, "step"]);
+});
+
+test("a run that comes to nothing leaves what was shown before its steps", () => {
+  const before = after(ran(), { type: "stepChosen", step: 1 });
+  const growing = after(before, RUN, grown(2, trace("a\nb\nc", { steps: 9 })));
+  const ends: Action[] = [
+    { type: "runFailed", id: 2, problem: { key: "error_network" } },
+    { type: "runCancelled", id: 2 },
+    arrived(2, trace("a\nb\nc", { steps: 0, outcome: { status: "lost" } })),
+  ];
+  for (const end of ends) {
+    const ended = after(growing, end);
+    assert.deepEqual([ended.opened, ended.step, ended.growing], [before.opened, 1, null], end.type);
+  }
+  assert.equal(after(growing, RUN).opened, before.opened, "another run is asked for");
+});
+
 test("invariants hold whatever comes in whatever order", () => {
   const next = createRandom(42);
   const random = (n: number) => Math.floor(next() * n);
@@ -89,6 +124,7 @@ test("invariants hold whatever comes in whatever order", () => {
     () => link({ broken: true }),
     (state) => arrived(state.requests - random(2), random(3) ? trace(state.text, { steps: random(4) }) : looped()),
     (state) => ({ type: "runFailed", id: state.requests - random(2), problem: { key: "error_network" } }),
+    (state) => grown(state.requests - random(2), trace(state.text, { steps: random(4) })),
     (state) => ({ type: "runQueued", id: state.requests, ahead: random(3) }),
     (state) => ({ type: "traceMissing", id: state.requests }),
     (state) => ({ type: "runCancelled", id: state.requests }),

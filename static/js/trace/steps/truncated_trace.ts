@@ -1,12 +1,15 @@
-/** What of a run its reader has seen: a trace of its first steps, which knows nothing of those after them. */
+/** What of a run there is to see: a trace of its first steps, which knows nothing of those after them. */
 
 import type { Trace } from "../wire.ts";
 
 /** Traces whose later steps are hidden. */
 const TRACES_WITH_HIDDEN_STEPS = new WeakSet<Trace>();
 
-/** Whether more steps follow than the trace shows. */
-export const hasHiddenSteps = (trace: Trace) => TRACES_WITH_HIDDEN_STEPS.has(trace);
+/** Whether the trace is of a program that still runs: its first steps, as far as they have arrived. */
+export const isStillRunning = (trace: Trace) => trace.outcome.status === "running";
+
+/** Whether more steps follow than the trace shows: its reader predicts them, or they have not arrived. */
+export const hasHiddenSteps = (trace: Trace) => TRACES_WITH_HIDDEN_STEPS.has(trace) || isStillRunning(trace);
 
 /**
  * The trace up to a step, itself where that is its last. How the run ended is known once the step that raised is shown.
