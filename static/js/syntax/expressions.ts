@@ -1,5 +1,6 @@
 /** What an expression says: paths, calls with their arguments, literals, comparisons; whatever way it is written. */
 
+import { weakMemoize } from "../trace/weak_memoize.ts";
 import { childOf, childrenOf, type Literal, type SyntaxNode } from "./tree.ts";
 
 /** What a step of a path goes through. */
@@ -89,12 +90,19 @@ export function importedPath(node: SyntaxNode | null): string | null {
 }
 
 /** The calls that a node makes, an outer one before those in it; those in a lambda are not made where it stands. */
-export function callsIn(node: SyntaxNode | null): SyntaxNode[] {
-  if (!node) return [];
-  const own = node.kind === "Call" ? [node] : [];
-  const inner = node.children.filter(({ field }) => node.kind !== "Lambda" || field !== "body");
-  return [...own, ...inner.flatMap(callsIn)];
+export function callsIn(node: SyntaxNode | null): readonly SyntaxNode[] {
+  return node ? callsInTree(node) : [];
 }
+
+const callsInTree = weakMemoize((tree: SyntaxNode): readonly SyntaxNode[] => {
+  const calls: SyntaxNode[] = [];
+  const visit = (node: SyntaxNode) => {
+    if (node.kind === "Call") calls.push(node);
+    for (const child of node.children) if (node.kind !== "Lambda" || child.field !== "body") visit(child);
+  };
+  visit(tree);
+  return calls;
+});
 
 /** What a call calls, where that is imported or Python's own; see `importedPath`. */
 export function calleePath(call: SyntaxNode): string | null {

@@ -51,12 +51,19 @@ class Dataflow {
   addMemorySharers(facts: RecordedRun) {
     /** by storage, its first handle */
     const firstOnStorage = new Map<string, string>();
+    /** what the operations of a step gave, by storage */
+    const resultsAt = new Map<number, Map<string, string[]>>();
+    /** A tensor that lived within the statement that made another, on its memory: `a - b` of `(a - b).detach()`. */
+    const temporaryOnSameMemory = (step: number, uid: string, storage: string) => {
+      const results = resultsAt.get(step) ?? resultsByStorage(facts, step);
+      resultsAt.set(step, results);
+      return results.get(storage)?.find((output) => output !== uid);
+    };
     for (const { uid, storage, birth } of facts.index.placements.values()) {
       if (!storage) continue;
       const firstUid = firstOnStorage.get(storage);
       if (!firstUid) firstOnStorage.set(storage, uid);
-      const from =
-        firstUid ?? (this.edgesInto.has(uid) ? undefined : temporaryOnSameMemory(facts, uid, storage, birth));
+      const from = firstUid ?? (this.edgesInto.has(uid) ? undefined : temporaryOnSameMemory(birth, uid, storage));
       if (from && from !== uid && !this.edgesInto.has(uid))
         this.addEdge({ from, to: uid, step: birth, op: null, cut: null });
     }
@@ -105,8 +112,11 @@ class Dataflow {
   }
 }
 
-/** A tensor that lived within the statement that made another, on the same memory: `a - b` of `(a - b).detach()`. */
-function temporaryOnSameMemory(facts: RecordedRun, uid: string, storageUid: string, step: number) {
-  const results = facts.opsAt(step).flatMap(({ outputs }) => outputs);
-  return results.find((output) => output !== uid && facts.handle(output, step)?.storage === storageUid);
+function resultsByStorage(facts: RecordedRun, step: number): Map<string, string[]> {
+  const results = new Map<string, string[]>();
+  for (const output of facts.opsAt(step).flatMap(({ outputs }) => outputs)) {
+    const storage = facts.handle(output, step)?.storage;
+    if (storage) addToList(results, storage, output);
+  }
+  return results;
 }

@@ -2,7 +2,7 @@
 
 import { memoizePerRun } from "./memoize_per_run.ts";
 import { referencedUid } from "../../trace/names.ts";
-import type { Value } from "../../trace/wire.ts";
+import type { Item, Value } from "../../trace/wire.ts";
 import type { RecordedRun } from "./recorded_run.ts";
 
 /** an attribute that came to refer to another entity; before is null where it is new */
@@ -30,3 +30,9 @@ export const attributeChanges = memoizePerRun((facts: RecordedRun): AttributeCha
   }
   return replacements;
 });
+
+/** The values that a change put into a list, tuple or dict. */
+export function itemsOfChange(items: unknown, splice: unknown): Value[] {
+  const inserted = ((splice ?? []) as [number, number, Item[]][]).flatMap((edit) => edit[2]);
+  return [...((items ?? []) as Item[]), ...inserted].map((item) => (Array.isArray(item) ? item[1] : item) as Value);
+}

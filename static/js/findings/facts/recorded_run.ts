@@ -46,6 +46,8 @@ export class RecordedRun {
   _history: FieldHistory | null = null;
   _gradientTensors: Set<string> | null = null;
   _gradients: Map<string, EventOccurrence<"grad_accumulated">[]> | null = null;
+  /** as they were made, of those that were asked for where they are not */
+  private _initialHandles = new Map<string, Handle>();
   /** by statement, as `code` gives it */
   _codes: string[] = [];
   error: RunError | null;
@@ -115,9 +117,13 @@ export class RecordedRun {
     if (!uid) return undefined;
     const current = findHandle(this.stateAt(step), uid);
     if (current) return current;
+    const known = this._initialHandles.get(uid);
+    if (known) return known;
     const fields = this.scan.initialFields(uid);
     const initial = fields ? mergeEntityFields(undefined, fields) : null;
-    return initial?.kind === "tensor" || initial?.kind === "array" ? initial : undefined;
+    if (initial?.kind !== "tensor" && initial?.kind !== "array") return undefined;
+    this._initialHandles.set(uid, initial);
+    return initial;
   }
 
   /** A tensor as it is after a step, as `handle`. */

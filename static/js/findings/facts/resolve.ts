@@ -28,11 +28,11 @@ export function resolveExpressionUids(
 }
 
 /**
- * The uid that a name as sentences say it, like `net[0].weight`, refers to in the state after a step, read in
- * that step's frame.
+ * The uid that a name as sentences say it, like `net[0].weight`, refers to, read in the frame of `step`, in the state
+ * after `stateStep`.
  */
-export function resolvePath(facts: RecordedRun, path: string, step: number): string | null {
-  const place = { entities: facts.stateAt(step), frame: facts.steps[step]?.frame ?? null };
+export function resolvePath(facts: RecordedRun, path: string, step: number, stateStep = step): string | null {
+  const place = { entities: facts.stateAt(stateStep), frame: facts.steps[step]?.frame ?? null };
   const [root, ...rest] = path.match(/[^.[\]]+|\[[^\]]*\]/g) ?? [];
   let value = root ? variableValue(place, root) : undefined;
   for (const part of rest) {

@@ -1,6 +1,6 @@
 /** Names by which a program later reads memory that a statement wrote under another name. */
 
-import type { RunFacts } from "../diagnosis.ts";
+import { operationName, type RunFacts } from "../diagnosis.ts";
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
 import { referencedUid, type NameTag } from "../../trace/names.ts";
 import { cellReads } from "../../trace/reads.ts";
@@ -17,7 +17,9 @@ import {
 import { isOnlyBound, nameUses } from "../../syntax/name_uses.ts";
 import { assignments, bareExpression, isConditional, loopHead, rootNameOfCalls } from "../../syntax/statements.ts";
 import { nodesOfKind, type SyntaxNode } from "../../syntax/tree.ts";
-import type { Item, Step, Value } from "../../trace/wire.ts";
+import type { Step } from "../../trace/wire.ts";
+import { itemsOfChange } from "../facts/object_history.ts";
+import { resolvePath } from "../facts/resolve.ts";
 import { isWrittenByCalledModule, type WriteEvent } from "../facts/write_origins.ts";
 
 const MAX_COMPARED_ELEMENTS = 4096;
@@ -26,6 +28,7 @@ const OPTIMIZER_STATE = /\.(?:state|param_groups)\[/;
 /** A path through attributes to where a module keeps a tensor. */
 const ATTRIBUTE_PATH = /^[^.[]+(?:\.|\[.*\]\.)/;
 const WHOLLY_OVERWRITING_OPERATION = /^(?:copy|fill|zero|normal|uniform)_$/;
+const NEW_MEMORY = /^(?:new_)?(?:empty|full|ones|zeros)(?:_like)?$/;
 const COMPARING_FUNCTIONS = new Set(["equal", "allclose", "isclose", "array_equal", "eq", "ne"]);
 
 export interface LaterReader {
@@ -41,11 +44,20 @@ type StepsByName = Map<string, { at: number; isBound: boolean }[]>;
 export function stepsUsingNames(facts: RunFacts): StepsByName {
   const out: StepsByName = new Map();
   facts.steps.forEach((traceStep, i) => {
-    if (traceStep.kind === "statement" || traceStep.kind === "return" || traceStep.kind === "head")
-      for (const name of facts.mentionsAt(i).names)
-        addToList(out, name, { at: i, isBound: isOnlyBound(facts.syntax(i), name) });
+    if (traceStep.kind !== "statement" && traceStep.kind !== "return" && traceStep.kind !== "head") return;
+    const goesOn = isLoopGoingOn(facts, traceStep);
+    const tree = facts.syntax(i);
+    const bound = goesOn && tree ? nameUses(tree).bound : null;
+    for (const name of facts.mentionsAt(i).names)
+      if (!goesOn || bound?.has(name)) addToList(out, name, { at: i, isBound: goesOn || isOnlyBound(tree, name) });
   });
   return out;
+}
+
+/** Whether a `for` takes its next item or ends, where it does not evaluate again what it goes through. */
+function isLoopGoingOn({ trace: { program } }: RunFacts, { kind, stmt, iter }: Step) {
+  const isFor = program.statements?.[stmt ?? -1]?.kind.endsWith("For");
+  return Boolean(isFor) && (kind === "statement" || (iter?.at(-1) ?? 0) > 0);
 }
 
 /** Whether another living handle, or a second name, may read what was written. */
@@ -93,6 +105,7 @@ function laterReaderOfWrite(
     if (isStatementTarget(tags.get(uid) ?? [], targets)) continue;
     // the array that NumPy was to write
     if (!write.by && isStatementTarget(tags.get(uid) ?? [], mentionedNames)) continue;
+    if (isRowToFill(facts, uid, frameUid, targets, write.step)) continue;
     const isReachedByTarget = isWithinTarget(tags.get(uid) ?? [], targets) || isTargetPath(facts, uid, write.step);
     const handle = facts.handle(uid, write.step);
     const cells = region && handle ? cellReads(handle, MAX_COMPARED_ELEMENTS) : [];
@@ -246,9 +259,17 @@ export function nextReaderByName(
     if (!nextUse || nextUse.isBound || isGivenAgain(facts, nextUse.at, calling, tag)) continue;
     const useStep = nextUse.at;
     const meaningThen = facts.meaningsOf(tag.frame, tag.text).findLast((meaning) => meaning.step < useStep);
+    if (tag.kind === "item" && leadsElsewhere(facts, uid, tag, useStep)) continue;
     if (tag.kind !== "var" || meaningThen?.uid === uid) return { uid, tag, used: useStep };
   }
   return null;
+}
+
+/** Whether a path leads to a tensor of other memory by the time that a statement reads it. */
+function leadsElsewhere(facts: RunFacts, uid: string, { text }: NameTag, useStep: number) {
+  const found = facts.tensor(resolvePath(facts, text, useStep, useStep - 1), useStep - 1);
+  const storage = facts.tensor(uid, useStep - 1)?.storage;
+  return Boolean(found && storage && found.storage !== storage);
 }
 
 /** The same variable as the functions know it that take it from the function around them. */
@@ -326,12 +347,6 @@ const tensorsInCollections = memoizePerRun((facts: RunFacts): Map<string, number
   return out;
 });
 
-/** The values that a change put into a list, tuple or dict. */
-export function itemsOfChange(items: unknown, splice: unknown): Value[] {
-  const inserted = ((splice ?? []) as [number, number, Item[]][]).flatMap((edit) => edit[2]);
-  return [...((items ?? []) as Item[]), ...inserted].map((item) => (Array.isArray(item) ? item[1] : item) as Value);
-}
-
 /** The handles that read a storage and exist both before and after a step. */
 export function handlesReadingStorage(facts: RunFacts, storageUid: string, step: number) {
   return facts.index.handlesOfStorage(storageUid, step).filter((uid) => facts.birthStep(uid) < step);
@@ -356,6 +371,15 @@ function isTakenFromStateDict(facts: RunFacts, name: string, frame: string, step
   return (
     bound !== undefined && methodCalls(loopHead(facts.syntax(bound.step))?.iterable ?? null, "state_dict").length > 0
   );
+}
+
+/** Whether a statement writes to a loop's variable that means a row of memory which was made to be filled. */
+function isRowToFill(facts: RunFacts, uid: string, frame: string, targets: Set<string>, step: number) {
+  if (!NEW_MEMORY.test(operationName(facts.producingOperation(uid)?.name ?? ""))) return false;
+  return [...targets].some((name) => {
+    const bound = facts.meaningsOf(frame, name).findLast((meaning) => meaning.step <= step);
+    return bound && facts.steps[bound.step].kind === "head" && facts.tensor(bound.uid, step)?.base === uid;
+  });
 }
 
 /** Whether a target of the statement contains the handle, as `self` contains what others call `model.weight`. */

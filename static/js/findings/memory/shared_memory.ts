@@ -11,6 +11,7 @@ import {
   placeAt,
 } from "../diagnosis.ts";
 import type { ChainLink, Diagnosis, Fact, RunFacts } from "../diagnosis.ts";
+import { itemsOfChange } from "../facts/object_history.ts";
 import { findEntity } from "../../trace/entities.ts";
 import { referencedUid, type NameTag } from "../../trace/names.ts";
 import { calleePath, firstNameOf, pathText, rootName } from "../../syntax/expressions.ts";
@@ -29,7 +30,6 @@ import {
   handlesReadingStorage,
   hasOtherReaders,
   isStatementTarget,
-  itemsOfChange,
   laterReader,
   nextReaderByName,
   stepsUsingNames,

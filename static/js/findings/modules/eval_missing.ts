@@ -5,7 +5,7 @@
 
 import { codeFact, diagnosis, phrase, type Diagnosis, type RunFacts } from "../diagnosis.ts";
 import { outermostCallStep, dataSourcesOf, layerCalls, modeChangeBefore, type LayerCall } from "./layer_calls.ts";
-import { attributeRead, calleePath, callsIn } from "../../syntax/expressions.ts";
+import { attributeRead, calleePath, callArgument, callsIn } from "../../syntax/expressions.ts";
 import { bareExpression } from "../../syntax/statements.ts";
 import { childOf, type SyntaxNode } from "../../syntax/tree.ts";
 import { modulePath } from "../training/training_facts.ts";
@@ -28,6 +28,12 @@ export const FINDINGS = [
 /** What a layer does in training, by the variant that says so. */
 const DOES: Record<string, string> = { batch_norm: "takes_batch", dropout: "drops", one: "takes_one" };
 
+/** Where the functions of `torch.nn.functional` have their argument `training`. */
+const POSITION_OF_TRAINING: Record<string, number> = {
+  "torch.nn.functional.batch_norm": 5,
+  "torch.nn.functional.dropout": 2,
+};
+
 /**
  * Null where the facts do not say that a prediction is meant: where the layer ever runs in eval, or the result trains.
  */
@@ -36,7 +42,7 @@ function variantOf(facts: RunFacts, call: LayerCall, calls: LayerCall[]): string
   if (!training || !inner?.training || !outer?.training || isUsedForTraining) return null;
   const size = facts.handle(op.inputs[0], step)?.shape?.[0] ?? 0;
   if (calls.some((other) => !other.training && isSameLayer(call, other))) return null;
-  if (isDiscarded(facts, call)) return null;
+  if (isDiscarded(facts, call) || isModeIgnored(facts, call)) return null;
   if (layer === "batch_norm") {
     if (size === 1 && (!op.grad_mode || hasTrainedBefore(facts, call, calls))) return "one";
     return op.grad_mode ? null : "batch_norm";
@@ -83,6 +89,15 @@ function isDiscarded(facts: RunFacts, call: LayerCall) {
   return !callsIn(expression)
     .slice(1)
     .some((inner) => isOutermost(facts, call, childOf(inner, "func"), step));
+}
+
+/** Whether the program calls the function itself, not with the mode of a module: then `eval()` changes nothing. */
+function isModeIgnored(facts: RunFacts, { step }: LayerCall) {
+  return callsIn(facts.syntax(step)).some((node) => {
+    const position = POSITION_OF_TRAINING[calleePath(node) ?? ""];
+    const training = position === undefined ? null : callArgument(node, "training", position);
+    return position !== undefined && !(training && attributeRead(training)?.attribute === "training");
+  });
 }
 
 /** Whether an expression is the outermost module in whose call a layer ran. */

@@ -4,6 +4,7 @@
  */
 
 import { asFound, codeFact, diagnosis as declare, type Diagnosis, type RunFacts } from "../diagnosis.ts";
+import { itemsOfChange } from "../facts/object_history.ts";
 import { memoizePerRun } from "../facts/memoize_per_run.ts";
 import { referencedUid } from "../../trace/names.ts";
 import { tensorsOfModule } from "../facts/module_tensors.ts";
@@ -38,9 +39,13 @@ const MAX_STATEMENTS = 400;
 
 /** One name given to a module, or to its state dict, that has another. */
 interface SecondName {
-  /** name: the second, root: where it begins; of: what it is given, an expression of `object`, the module */
+  /**
+   * name: the second, root: where it begins, target: as it is written; of: what it is given, an expression of `object`,
+   * the module
+   */
   name: string;
   root: string;
+  target: SyntaxNode;
   of: SyntaxNode;
   object: SyntaxNode;
   module: string;
@@ -85,7 +90,7 @@ function assignedNames(facts: RunFacts, step: number, tree: SyntaxNode): SecondN
     const module = name === pathText(object) ? null : moduleAt(facts, object, step);
     if (!module) return [];
     const isConditional = isWithinIfOfLoop(facts, step);
-    return [{ name, root, of: value, object, module, isConditional, count: 1, step }];
+    return [{ name, root, target, of: value, object, module, isConditional, count: 1, step }];
   });
 }
 
@@ -106,7 +111,7 @@ function appendedNames(facts: RunFacts, step: number, tree: SyntaxNode): SecondN
   const items = object?.type === "list" ? (object.items ?? []) : [];
   const count = items.filter((item) => referencedUid(item as Value) === module).length;
   const name = pathText(list) ?? list.text;
-  return count > 1 ? [{ name, root, of, object: of, module, isConditional: true, count, step }] : [];
+  return count > 1 ? [{ name, root, target: list, of, object: of, module, isConditional: true, count, step }] : [];
 }
 
 /** The module that an expression means, where it has parameters. */
@@ -123,7 +128,7 @@ function isWithinIfOfLoop({ trace: { program }, steps }: RunFacts, step: number)
 }
 
 function diagnosisOf(facts: RunFacts, given: SecondName): Diagnosis | null {
-  const { name, root, of, object, module, step, isConditional, count } = given;
+  const { name, root, target, of, object, module, step, isConditional, count } = given;
   const first = pathText(object) ?? object.text;
   const isSnapshot = SNAPSHOT_NAME_PATTERN.test(name) && !SNAPSHOT_NAME_PATTERN.test(first);
   if (!isSnapshot && !(isConditional && object.kind === "Name")) return null;
@@ -131,7 +136,11 @@ function diagnosisOf(facts: RunFacts, given: SecondName): Diagnosis | null {
   if (!write && isSnapshot && of === object) return frozenDiagnosis(facts, given, first);
   if (!write || isRenamed(facts, first, step)) return null;
   const read = facts.steps.findIndex(
-    ({ kind }, i) => i > write.step && ["statement", "return", "head"].includes(kind) && isReadAt(facts, i, root, name),
+    ({ kind }, i) =>
+      i > write.step &&
+      ["statement", "return", "head"].includes(kind) &&
+      isReadAt(facts, i, root, name) &&
+      mayShareMemory(facts, facts.resolve(target, i, i - 1), module, i - 1),
   );
   const isStateDict = of !== object;
   if (read < 0 && !isConditional) return null;
@@ -191,6 +200,15 @@ function frozenDiagnosis(facts: RunFacts, { name, root, module, step }: SecondNa
     };
   }
   return null;
+}
+
+/** Whether an object is a module, or may hold its tensors as a state dict does; true where that is not shown. */
+function mayShareMemory(facts: RunFacts, uid: string | null, module: string, step: number) {
+  const storageOf = (tensor: string | null) => facts.tensor(tensor ?? "", step)?.storage;
+  const held = uid && uid !== module ? itemsOfChange(facts.object(uid, step)?.items, null).map(referencedUid) : [];
+  const storages = tensorsOfModule(facts, module, step).map(storageOf);
+  const isModule = uid !== null && uid !== module && tensorsOfModule(facts, uid, step).length > 0;
+  return !isModule && (!held.length || held.some((each) => each === module || storages.includes(storageOf(each))));
 }
 
 /** Whether a module is to be put back to what a name holds. */
