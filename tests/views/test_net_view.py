@@ -152,13 +152,11 @@ def test_in_a_backward_the_statements_before_it_have_run_and_those_after_it_have
     show_step(page)
     visits = [i for i, traced in enumerate(trace["steps"]) if traced.get("visit")]
     at_step(page, visits[2])
-    states = {
-        name: next(word for word in ("ran", "passed", "waits", "returned") if word in classes.split())
-        for name, classes in page.evaluate(
-            f"() => [...document.querySelectorAll('{ROWS}')].map(row => [row.querySelector('.net-name')?.textContent, row.getAttribute('class')])"
-        )
-        if name
-    }
+    rows = page.locator(f"{ROWS}:has(.net-name)").evaluate_all(
+        "rows => rows.map(row => [row.querySelector('.net-name').textContent, row.getAttribute('class').split(' ')])"
+    )
+    words = ("ran", "passed", "waits", "returned")
+    states = {name: next(word for word in words if word in classes) for name, classes in rows}
     assert [states[name] for name in ("zero_grad", "backward", "step")] == ["ran", "ran", "waits"], states
     assert states["0"] == "passed" and states["2"] == "returned", states
 
