@@ -151,7 +151,8 @@ def test_in_a_backward_the_statements_before_it_have_run_and_those_after_it_have
     trace = open_program(page, site, TRAINED)
     show_step(page)
     visits = [i for i, traced in enumerate(trace["steps"]) if traced.get("visit")]
-    at_step(page, visits[2])
+    page.locator("#slider").fill(str(visits[3]))
+    at_step(page, visits[3])
     rows = page.locator(f"{ROWS}:has(.net-name)").evaluate_all(
         "rows => rows.map(row => [row.querySelector('.net-name').textContent, row.getAttribute('class').split(' ')])"
     )
