@@ -5,7 +5,7 @@
 
 import { bytesText } from "../../trace/format.ts";
 import { nonDefaultModes, liveBytesByStep } from "../../trace/modes_and_memory.ts";
-import { skippedIterationsBeforeStep } from "../../page_state/selectors.ts";
+import { isWholeRunList, skippedIterationsBeforeStep } from "../../page_state/selectors.ts";
 import { hasChangedField } from "../../browser/store.ts";
 import { isTrainingLoop } from "../../trace/steps/training_rounds.ts";
 import type { PageHost } from "../page_host.ts";
@@ -34,11 +34,12 @@ export function createStepStatus(host: PageHost) {
     render(state: PageState, before: PageState | null) {
       const { opened, step } = state;
       if (hasChangedField(state, before, "opened", "step", "text")) showGap(skippedIterationsToOffer(state));
-      if (!hasChangedField(state, before, "opened", "step")) return;
+      if (!hasChangedField(state, before, "opened", "step", "view")) return;
       elementById("modes").replaceChildren();
       elementById("alive").textContent = "";
       if (!opened?.count) return;
       if (hasChangedField(state, before, "opened")) bytesByStep = liveBytesByStep(opened);
+      if (isWholeRunList(state)) return; // which is of no step
       showModes(opened, step);
       elementById("alive").textContent = say("alive", { size: bytesInWords(bytesByStep[step], say) });
     },
