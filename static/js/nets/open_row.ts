@@ -86,6 +86,8 @@ export interface OpenRow {
   read: RowTensor[];
   nodes: RowNode[];
   made: RowTensor[];
+  /** the program raised in it, at the step that is shown */
+  hasRaised: boolean;
 }
 
 /** The open row of a call site at a step; null for one that has not run. `told` are tensors that are shown first. */
@@ -126,6 +128,10 @@ class OpenRowReader {
     this.nodes = facts.nodes(invocation);
   }
 
+  get hasRaised() {
+    return this.invocation.hasRaised || this.facts.opened.trace.outcome.error?.step === this.i;
+  }
+
   read(): OpenRow {
     const { invocation, facts } = this;
     const nodes = this.nodes.map((uid) => this.node(uid));
@@ -140,7 +146,7 @@ class OpenRowReader {
       const read = written
         .map((uid) => this.tensor(uid, "parameter"))
         .sort((a, b) => updateMagnitude(b) - updateMagnitude(a));
-      return { invocation, read: [...first, ...read], nodes, made: [] };
+      return { invocation, read: [...first, ...read], nodes, made: [], hasRaised: this.hasRaised };
     }
     let { reads, made } =
       isModule && invocation.outputs.length
@@ -159,6 +165,7 @@ class OpenRowReader {
       ],
       nodes,
       made: [...new Set(made)].map((uid) => this.tensor(uid, "made")),
+      hasRaised: this.hasRaised,
     };
   }
 
@@ -372,8 +379,7 @@ class OpenRowReader {
   gradientState(requiresGrad: boolean, role: RowTensor["role"], uid: string): RowTensor["gradientState"] {
     const isCleared = this.step.set?.[uid]?.grad === null;
     // where a call of a module has raised, no gradient is what is missed
-    const hasRaised = this.invocation.hasRaised || this.facts.opened.trace.outcome.error?.step === this.i;
-    const isMissed = this.told.has(uid) && !(hasRaised && this.invocation.kind === "module");
+    const isMissed = this.told.has(uid) && !(this.hasRaised && this.invocation.kind === "module");
     if (role === "parameter" && requiresGrad && (isCleared || isMissed)) return isMissed ? "absent" : "cleared";
     if (!this.nodes.length && role === "read") return null;
     if (!requiresGrad || !this.facts.isBackward(this.i)) return null;

@@ -363,7 +363,7 @@ function heatStrip(heat: Cell[], count: number, { x, y, width, height }: Box, cl
 
 /** The nodes of the row, the one of the step filled, with what it kept; of many those around it. */
 function nodeLine(
-  { nodes }: OpenRow,
+  { nodes, hasRaised }: OpenRow,
   top: number,
   { columns, width: bodyWidth, isNarrow }: BodyRoom,
   say: Translate,
@@ -373,7 +373,8 @@ function nodeLine(
   const marks: VNode[] = [pathMark("net-stem", `M${columns.rail} ${y}H${x}`)];
   const end = bodyWidth - 12;
   if (!nodes.length) {
-    const text = say(isNarrow ? "net_no_node_short" : "net_no_node");
+    const key = hasRaised ? "net_no_node_raised" : "net_no_node";
+    const text = say(isNarrow ? "net_no_node_short" : key);
     return h("g", { key: "nodes", class: "net-nodes" }, marks, textMark("net-class", x + 6, y + 4, text));
   }
   const now = nodes.findIndex(({ isNow }) => isNow);
