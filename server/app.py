@@ -1,10 +1,12 @@
 """The application: services, routes, and the middleware around them."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
+import anyio
 from fastapi import FastAPI, Response
 from fastapi.staticfiles import StaticFiles
 
@@ -52,6 +54,8 @@ class StaticAssets(StaticFiles):
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     log.capture_uvicorn_errors()
     services = get_services({"app": app})
+    # its first use imports what a streamed response runs on: 20 ms, for which the first request for one would wait
+    await asyncio.to_thread(anyio.run, anyio.sleep, 0)
     await services.start()
     yield
     await services.close()
