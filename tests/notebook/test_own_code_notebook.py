@@ -184,7 +184,7 @@ def test_one_output_has_the_viewer_of_all(outputs: dict[str, list[dict[str, Any]
         if any("text/html" in output.get("data", {}) for output in shown_) and has_viewer(picture_of(shown_))
     ]  # fmt: skip
     assert with_viewer == ["recorded", "whole", "viewer"]
-    assert 390_000 < len(picture_of(outputs["recorded"])) < 575_000
+    assert 390_000 < len(picture_of(outputs["recorded"])) < 590_000
     assert len(picture_of(outputs["raised"])) < 20_000
     assert "in the output of cell 2." in html.unescape(picture_of(outputs["raised"]))
     assert "in the output of cell " in html.unescape(picture_of(outputs["silent"]))
