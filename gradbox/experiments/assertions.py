@@ -2,6 +2,7 @@
 asserted. Each names the first module at which it is seen."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -11,13 +12,13 @@ from gradbox.experiments.changed_inputs import has_dimension, is_confined, moved
 from gradbox.experiments.module_calls import (
     ModuleLog,
     copied_tensors,
-    describe_place,
-    first_difference,
-    module_calls_logged,
-    tensors_in,
+    first_disallowed_difference,
+    first_seen_sentence,
+    log_module_calls,
 )
 from gradbox.gradient_check.training_assertion import (
     model_optimizer_and_random_state_restored,
+    sample_count,
     shortened_list,
 )
 
@@ -29,9 +30,9 @@ def assert_samples_stay_apart(model: nn.Module, *inputs: Any, batch_dim: int = 0
     """Assert that no sample of a batch changes the model's output for another: `assert_samples_stay_apart(net, x)`.
 
     The values of the first and then of the last sample are changed. The model runs in the mode in which it is: in
-    training mode a batch norm mixes samples. What follows with each call (parameters, buffers, random numbers) is
-    afterwards what it was. Raises AssertionError with the samples that moved and the first module at which they do;
-    ValueError for inputs or outputs without samples.
+    training mode a batch norm mixes samples. The model and the random numbers are afterwards what they were. Raises
+    AssertionError with the samples that moved and the first module at which they do; ValueError for inputs or outputs
+    without samples, and for outputs whose shapes depend on the values.
 
     inputs: what the model is called with; tensors with the first one's samples are changed
     options: further arguments of the model, which stay as they are
@@ -40,19 +41,9 @@ def assert_samples_stay_apart(model: nn.Module, *inputs: Any, batch_dim: int = 0
     plain = run_twice_alike(model, inputs, options)
     check_outputs(plain, batch_dim, size, "samples")
     for changed in (0, size - 1):
-        allowed = torch.arange(size) == changed
-        other = run_changed(model, inputs, options, allowed, (batch_dim,))
-        for before, after in output_pairs(plain, other, type(model).__name__):
-            if not is_along(before, batch_dim, size) or before.shape != after.shape:
-                continue
-            moved = moved_elements(before, after)
-            where = (moved.movedim(batch_dim, 0).reshape(size, -1).any(1) & ~allowed).nonzero().flatten().tolist()
-            if where:
-                fail(
-                    f"{type(model).__name__} mixes samples: when sample {changed} changes, its output changes for "
-                    f"{index_list('sample', where)}, by up to {largest_move(before, after, batch_dim, where):.3g}.",
-                    first_leak(plain, other, allowed),
-                )
+        leak = leak_along(plain, model, inputs, options, batch_dim, torch.arange(size) == changed)
+        if leak is not None:
+            leak.fail(f"{type(model).__name__} mixes samples: when sample {changed} changes", "for sample")
 
 
 def assert_no_future(model: nn.Module, *inputs: Any, time_dim: int = 1, causal_from: int = 1, **options: Any) -> None:
@@ -72,22 +63,10 @@ def assert_no_future(model: nn.Module, *inputs: Any, time_dim: int = 1, causal_f
     plain = run_twice_alike(model, inputs, options)
     check_outputs(plain, time_dim, size, "positions")
     for start in sorted({size - 1, max(size // 2, causal_from), causal_from}, reverse=True):
-        allowed = torch.arange(size) >= start
-        other = run_changed(model, inputs, options, allowed, (time_dim,))
-        for before, after in output_pairs(plain, other, type(model).__name__):
-            if not is_along(before, time_dim, size) or before.shape != after.shape:
-                continue
-            moved = moved_elements(before, after)
-            where = (moved.movedim(time_dim, 0).reshape(size, -1).any(1) & ~allowed).nonzero().flatten().tolist()
-            if where:
-                since = (
-                    f"position {start} changes" if start == size - 1 else f"the input changes from position {start} on"
-                )
-                fail(
-                    f"{type(model).__name__} sees the future: when {since}, its output changes at "
-                    f"{index_list('position', where)}, by up to {largest_move(before, after, time_dim, where):.3g}.",
-                    first_leak(plain, other, allowed),
-                )
+        leak = leak_along(plain, model, inputs, options, time_dim, torch.arange(size) >= start)
+        if leak is not None:
+            since = f"position {start} changes" if start == size - 1 else f"the input changes from position {start} on"
+            leak.fail(f"{type(model).__name__} sees the future: when {since}", "at position")
 
 
 def assert_padding_is_ignored(
@@ -117,7 +96,9 @@ def assert_padding_is_ignored(
     places = padding if batch_dim < time_dim else padding.t()
     plain = run_twice_alike(model, inputs, options)
     other = run_changed(model, inputs, options, places, dims)
-    for number, (before, after) in enumerate(output_pairs(plain, other, type(model).__name__)):
+    if not plain.outputs:
+        raise ValueError("the model returns no tensor of numbers")
+    for number, (before, after) in enumerate(pair_outputs(plain, other)):
         moved = moved_elements(before, after)
         if not moved.any():
             continue
@@ -131,10 +112,8 @@ def assert_padding_is_ignored(
         else:
             what = "changes" if before.dim() else f"changes from {before.item():.4g} to {after.item():.4g}"
         name = "its output" if len(plain.outputs) == 1 else f"its output {number}"
-        fail(
-            f"{type(model).__name__} does not ignore padding: when only padded positions change, {name} {what}.",
-            first_leak(plain, other, places),
-        )
+        message = f"{type(model).__name__} does not ignore padding: when only padded positions change, {name} {what}."
+        fail(message, first_leak(plain, other, places))
 
 
 def assert_same_gradients(
@@ -177,7 +156,7 @@ def assert_same_gradients(
     values = list(ratios.values())
     if values and not any(value != value for value in values) and max(values) - min(values) <= 1e-3 * abs(max(values)):
         of = "all parameters" if len(differing) == len(compared) else shortened_list(list(differing))
-        lines.append(f"{of}: the second gives {values[0]:.4g} times the first")
+        lines.append(f"{of}: the second gives {values[0]:.4g} times the gradient of the first")
     else:
         worst = sorted(differing, key=lambda name: -differing[name])
         lines += [f"{name}: they differ by {differing[name]:.2%} of the norm" for name in worst[:5]]
@@ -209,17 +188,53 @@ def gradients_of(model: nn.Module, compute: Callable[[], Any]) -> dict[str, torc
         }
 
 
+@dataclass(frozen=True)
 class ModelRun:
-    """The outputs of a model and the log of its modules."""
+    """The outputs of a model that are numbers, and the log of its modules."""
 
-    def __init__(self, outputs: list[torch.Tensor], log: ModuleLog) -> None:
-        self.outputs, self.log = outputs, log
+    outputs: list[torch.Tensor]
+    log: ModuleLog
+
+
+@dataclass(frozen=True)
+class Leak:
+    """What moved along a dimension that may not.
+
+    indices: along the dimension
+    largest: the largest change of an output there
+    first_seen: where it first shows, in a sentence
+    """
+
+    indices: list[int]
+    largest: float
+    first_seen: str
+
+    def fail(self, cause: str, what: str) -> None:
+        where = index_list(what, self.indices)
+        fail(f"{cause}, its output changes {where}, by up to {self.largest:.3g}.", self.first_seen)
+
+
+def leak_along(
+    plain: ModelRun, model: nn.Module, inputs: Any, options: dict[str, Any], dim: int, allowed: torch.Tensor
+) -> Leak | None:
+    """What moves at other indices of a dimension when the inputs change at the allowed ones."""
+    size = len(allowed)
+    other = run_changed(model, inputs, options, allowed, (dim,))
+    for before, after in pair_outputs(plain, other):
+        if not has_size_along(before, dim, size):
+            continue
+        moved = moved_elements(before, after).movedim(dim, 0).reshape(size, -1).any(1)
+        indices = (moved & ~allowed).nonzero().flatten().tolist()
+        if indices:
+            changes = (before - after).cpu().movedim(dim, 0)[indices].abs()
+            return Leak(indices, changes.max().item(), first_leak(plain, other, allowed))
+    return None
 
 
 def run_model(model: nn.Module, inputs: Any, options: dict[str, Any]) -> ModelRun:
     """Run the model, with the random numbers that are next; it and they are afterwards what they were."""
     with model_optimizer_and_random_state_restored(model, None, list(model.parameters())):
-        with module_calls_logged(model) as log:
+        with log_module_calls(model) as log:
             output = model(*inputs, **options)
         return ModelRun([t for t in copied_tensors(output) if t.is_floating_point() or t.is_complex()], log)
 
@@ -227,9 +242,8 @@ def run_model(model: nn.Module, inputs: Any, options: dict[str, Any]) -> ModelRu
 def run_twice_alike(model: nn.Module, inputs: Any, options: dict[str, Any]) -> ModelRun:
     """Run the model twice. Raises ValueError if the results differ: nothing could be learned from a change then."""
     one, other = run_model(model, inputs, options), run_model(model, inputs, options)
-    for before, after in output_pairs(one, other, type(model).__name__):
-        if before.shape != after.shape or moved_elements(before, after).any():
-            raise ValueError(f"{type(model).__name__} gives another output each time, with the same random numbers")
+    if any(moved_elements(before, after).any() for before, after in pair_outputs(one, other)):
+        raise ValueError(f"{type(model).__name__} returns a different output each time, with the same random numbers")
     return one
 
 
@@ -243,10 +257,11 @@ def run_changed(
     return run_model(model, changed, options)
 
 
-def output_pairs(one: ModelRun, other: ModelRun, name: str) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    if len(one.outputs) != len(other.outputs):
-        raise ValueError(f"{name} gives another number of outputs when its input changes")
-    return [pair for pair in zip(one.outputs, other.outputs, strict=True) if pair[0].shape == pair[1].shape]
+def pair_outputs(one: ModelRun, other: ModelRun) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """The outputs of two runs in pairs. Raises ValueError if they can't be compared."""
+    if [output.shape for output in one.outputs] != [output.shape for output in other.outputs]:
+        raise ValueError("the outputs have other shapes when the inputs change, so they can't be compared")
+    return list(zip(one.outputs, other.outputs, strict=True))
 
 
 def first_leak(plain: ModelRun, other: ModelRun, allowed: torch.Tensor) -> str:
@@ -258,9 +273,9 @@ def first_leak(plain: ModelRun, other: ModelRun, allowed: torch.Tensor) -> str:
             return False
         if allowed.dim() == 1 and not has_dimension(before, size):
             return True  # whose numbers these are can't be told
-        return is_confined(moved_elements(before, after), allowed.to(before.device))
+        return is_confined(moved_elements(before, after), allowed)
 
-    return describe_place(first_difference(plain.log, other.log, may_differ))
+    return first_seen_sentence(first_disallowed_difference(plain.log, other.log, may_differ))
 
 
 def fail(what: str, place: str) -> None:
@@ -269,25 +284,20 @@ def fail(what: str, place: str) -> None:
 
 def size_along(inputs: Any, dim: int, what: str) -> int:
     """The size of the first input along a dimension. Raises ValueError if it is below 2."""
-    sizes = [tensor.shape[dim] for tensor in tensors_in(inputs) if tensor.dim() > dim]
-    if not sizes or sizes[0] < 2:
-        raise ValueError(f"inputs: two {what} at least are needed along dimension {dim}")
-    return sizes[0]
+    size = sample_count(inputs, dim)
+    if size is None or size < 2:
+        raise ValueError(f"inputs: at least two {what} are needed along dimension {dim}")
+    return size
 
 
 def check_outputs(run: ModelRun, dim: int, size: int, what: str) -> None:
-    if not any(is_along(output, dim, size) for output in run.outputs):
+    if not any(has_size_along(output, dim, size) for output in run.outputs):
         shapes = ", ".join(str(tuple(output.shape)) for output in run.outputs) or "none of numbers"
         raise ValueError(f"no output has {size} {what} along dimension {dim}: {shapes}")
 
 
-def is_along(tensor: torch.Tensor, dim: int, size: int) -> bool:
+def has_size_along(tensor: torch.Tensor, dim: int, size: int) -> bool:
     return tensor.dim() > dim and tensor.shape[dim] == size
-
-
-def largest_move(before: torch.Tensor, after: torch.Tensor, dim: int, where: list[int]) -> float:
-    index = torch.tensor(where, device=before.device)
-    return (before - after).index_select(dim, index).abs().max().item()
 
 
 def index_list(what: str, indices: list[int]) -> str:

@@ -45,21 +45,20 @@ def other_values(tensor: torch.Tensor) -> torch.Tensor:
     if tensor.is_floating_point() or tensor.is_complex():
         generator = torch.Generator().manual_seed(0)
         numbers = torch.randn(tensor.shape, generator=generator, dtype=torch.float64).to(tensor.device)
-        finite = torch.nan_to_num(
-            tensor.detach().double() if not tensor.is_complex() else tensor.detach().abs().double()
-        )
-        scale = finite.std().item() if tensor.numel() > 1 else 0.0
+        sizes = torch.nan_to_num(tensor.detach().abs().double(), posinf=0.0)
+        scale = sizes.std().item() if tensor.numel() > 1 else 0.0
         return tensor.detach() + (numbers * max(scale, 1.0)).to(tensor.dtype)
     values: torch.Tensor = tensor.unique()  # type: ignore[no-untyped-call]
     if len(values) > 1:
         return values[(torch.searchsorted(values, tensor) + 1) % len(values)]
     if values.numel() and values.item() > 0:
         return tensor - 1
-    raise ValueError("an input of integers has one value everywhere: give inputs with at least two")
+    raise ValueError("an integer input has the same value everywhere; use one with at least two values")
 
 
 def moved_elements(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
-    """Which elements differ by more than rounding: bool, of the tensors' shape."""
+    """Which elements differ by more than rounding: bool, of the tensors' shape, on the CPU."""
+    before, after = before.cpu(), after.cpu()
     if not before.is_floating_point() and not before.is_complex():
         return before != after
     scale = torch.nan_to_num(before.abs(), 0.0, 0.0, 0.0).max().item() if before.numel() else 0.0
@@ -92,13 +91,15 @@ def is_confined(moved: torch.Tensor, allowed: torch.Tensor) -> bool:
 
 
 def moved_along(moved: torch.Tensor, size: int) -> list[torch.Tensor]:
-    """For each dimension whose size is a multiple of `size`: at which of `size` indices something moved."""
+    """At which of `size` indices something moved, for each dimension that may be the one of that size: by itself, or
+    flattened with those before and after it."""
     found = []
     for dim, length in enumerate(moved.shape):
-        if not size or length % size:
+        if not size or not length or length % size:
             continue
         along = moved.movedim(dim, 0).reshape(length, -1).any(1)
-        found += [along.view(size, -1).any(1), along.view(-1, size).any(0)] if length > size else [along]
+        others = length // size
+        found += [along.view(n, size, -1).any(2).any(0) for n in range(1, others + 1) if others % n == 0]
     return found
 
 

@@ -35,8 +35,7 @@ class ModuleCall:
     is_batch_norm_in_training: bool = False
 
     @property
-    def place(self) -> str:
-        """The file's name and the line."""
+    def file_and_line(self) -> str:
         return f"{Path(self.file).name}:{self.line}"
 
     def __str__(self) -> str:
@@ -61,7 +60,7 @@ class ModuleLog:
     counts: Counter[str] = field(default_factory=Counter)
     running: list[ModuleCall] = field(default_factory=list)
 
-    def note_inputs(self, name: str, module: nn.Module, arguments: Any, options: Mapping[str, Any]) -> None:
+    def log_inputs(self, name: str, module: nn.Module, arguments: Any, options: Mapping[str, Any]) -> None:
         self.counts[name] += 1
         file, line = calling_statement(sys._getframe(1))
         parent = self.running[-1].name if self.running else ""
@@ -70,8 +69,10 @@ class ModuleLog:
         self.running.append(call)
         self.events.append(ModuleEvent(call, False, copied_tensors([arguments, dict(options)])))
 
-    def note_output(self, output: Any) -> None:
-        self.events.append(ModuleEvent(self.running.pop(), True, copied_tensors(output)))
+    def log_output(self, name: str, output: Any) -> None:
+        while (call := self.running.pop()).name != name:
+            pass  # a call within it raised, and its caller went on
+        self.events.append(ModuleEvent(call, True, copied_tensors(output)))
 
 
 def tensors_in(value: Any) -> Iterator[torch.Tensor]:
@@ -97,31 +98,31 @@ def calling_statement(frame: FrameType | None) -> tuple[str, int]:
     """The file and the line of the innermost frame that belongs neither to torch nor to this package."""
     while frame is not None:
         file = frame.f_code.co_filename
-        if not file.startswith((TORCH_FOLDER, OWN_FOLDER, "<@beartype")):
+        if not file.startswith((TORCH_FOLDER, OWN_FOLDER)):
             return file, frame.f_lineno
         frame = frame.f_back
     return "", 0
 
 
 @contextmanager
-def module_calls_logged(model: nn.Module) -> Iterator[ModuleLog]:
+def log_module_calls(model: nn.Module) -> Iterator[ModuleLog]:
     """Log what goes into and comes out of each module of the model."""
     log = ModuleLog()
     with ExitStack() as stack:
         for name, module in model.named_modules():
 
             def before(module: nn.Module, arguments: Any, options: Any, name: str = name) -> None:
-                log.note_inputs(name, module, arguments, options)
+                log.log_inputs(name, module, arguments, options)
 
-            def after(_: nn.Module, __: Any, output: Any) -> None:
-                log.note_output(output)
+            def after(_: nn.Module, __: Any, output: Any, name: str = name) -> None:
+                log.log_output(name, output)
 
             stack.callback(module.register_forward_pre_hook(before, with_kwargs=True).remove)
             stack.callback(module.register_forward_hook(after).remove)
         yield log
 
 
-def first_difference(
+def first_disallowed_difference(
     before: ModuleLog, after: ModuleLog, may_differ: Callable[[torch.Tensor, torch.Tensor], bool]
 ) -> ModuleEvent | None:
     """The first event of a run whose tensors differ from those of the other run where they may not; None if there is
@@ -134,15 +135,15 @@ def first_difference(
     return None
 
 
-def describe_place(event: ModuleEvent | None) -> str:
-    """Where two runs part, in a sentence; "" if that is not known."""
+def first_seen_sentence(event: ModuleEvent | None) -> str:
+    """Where two runs part, as far as it can be told; "" if that is not known."""
     if event is None:
         return ""
     call = event.call
     if not event.is_output:
-        caller = f"forward of {call.parent}" if call.parent else "forward of the model"
-        return f"First seen in what {caller} gives to {call}, called at {call.place}."
+        caller = call.parent or "the model"
+        return f"It first shows in what the forward of {caller} passes to {call}, called at {call.file_and_line}."
     hint = ""
     if call.is_batch_norm_in_training:
-        hint = " In training mode it takes mean and variance over the whole batch: call model.eval() first."
-    return f"First seen in the output of {call}, called at {call.place}; its inputs are still right.{hint}"
+        hint = " In training mode a batch norm uses the statistics of the whole batch: call model.eval() first."
+    return f"It first shows in the output of {call}, called at {call.file_and_line}.{hint}"

@@ -14,7 +14,7 @@ from gradbox.wire.api import Job
 from gradbox.wire.limits import Limit, ends_repeatably
 from server.pool.askers import Asker, Askers
 from server.pool.cache import ResultCache, result_cache_key
-from server.pool.interface import PoolInterface, TraceSoFar
+from server.pool.interface import PoolInterface, ReadTraceSoFar
 from server.visitors.clients import Client
 
 GRACE_SECONDS = 15.0
@@ -60,7 +60,7 @@ class Execution:
     active: ids of the subscriptions that their clients have not stopped
     askers: the clients; the execution waits in the best place of any of them
     changed: set at each change, and replaced by a new event
-    growing: the trace so far of a program that runs
+    read_trace: of a program that runs, as far as it has run
     """
 
     key: str
@@ -73,7 +73,7 @@ class Execution:
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     task: "asyncio.Task[None] | None" = None
-    growing: TraceSoFar | None = None
+    read_trace: ReadTraceSoFar | None = None
 
     @property
     def is_done(self) -> bool:
@@ -213,8 +213,8 @@ class Executions:
 
     async def read_trace_so_far(self, subscription: Subscription) -> bytes | None:
         """The gzipped trace of a program that still runs; None before its first step, and once it has ended."""
-        growing = subscription.execution.growing
-        return await growing.read() if growing is not None else None
+        read_trace = subscription.execution.read_trace
+        return await read_trace() if read_trace is not None else None
 
     async def iterate_states(self, subscription: Subscription) -> AsyncIterator[dict[str, Any]]:
         """Yield the state now and after each change, until it is `done`."""
@@ -283,8 +283,8 @@ class Executions:
             execution.ahead = ahead
             execution.notify_waiters()
 
-        def on_growing(growing: TraceSoFar) -> None:
-            execution.growing = growing
+        def on_growing(read_trace: ReadTraceSoFar) -> None:
+            execution.read_trace = read_trace
 
         try:
             try:
@@ -335,7 +335,7 @@ class Executions:
     def _finish_execution(self, execution: Execution, job: Job) -> None:
         if self._executions.get(execution.key) is execution:
             del self._executions[execution.key]
-        execution.task = execution.growing = None
+        execution.task = execution.read_trace = None
         execution.notify_waiters()
         for id_ in execution.subscriptions:
             self._retain_finished_subscription(id_, len(execution.result.body) if execution.result else 0)

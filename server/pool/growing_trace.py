@@ -42,7 +42,7 @@ class GrowingTrace:
             is_due = loop.time() - self._assembled_at >= MIN_INTERVAL
             if is_due and self._size < size <= MAX_BYTES and self._lines.count(b"\n", 0, size) > 1:
                 try:
-                    _, self._body = await self._assembler.assemble_trace(self._request, bytes(self._lines[:size]))
+                    _, self._body = await self._assembler.assemble_trace(self._request, self._lines[:size])
                 except AssemblyFailed:  # the run's end will say more
                     return self._body
                 finally:

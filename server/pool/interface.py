@@ -1,7 +1,7 @@
 """What every pool offers, whether its programs run on this machine or on others."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol
 
 from gradbox.assembly.recorded_trace import RecordedTrace
@@ -22,13 +22,8 @@ class NoAnswers(Exception):
     """A child that should answer the server's own programs ended before it had answered."""
 
 
-class TraceSoFar(Protocol):
-    """The trace of a program that still runs: see `server.pool.growing_trace.GrowingTrace`."""
-
-    async def read(self) -> bytes | None: ...
-
-
-OnGrowingTrace = Callable[[TraceSoFar], None]
+ReadTraceSoFar = Callable[[], Awaitable[bytes | None]]
+"""Reads the trace of a program that still runs: `server.pool.growing_trace.GrowingTrace.read`."""
 
 
 class PoolQueue(Protocol):
@@ -123,7 +118,7 @@ class PoolInterface(Protocol):
         on_position: Callable[[int], None] | None = None,
         stop: asyncio.Event | None = None,
         askers: Askers | None = None,
-        on_growing: OnGrowingTrace | None = None,
+        on_growing: Callable[[ReadTraceSoFar], None] | None = None,
     ) -> RecordedTrace:
         """Run a program and return its trace, however it ends. Raises WorkerQueueFull, and WorkersUnavailable if there
         is no worker.
@@ -133,8 +128,8 @@ class PoolInterface(Protocol):
             long loop, it is run once more to show it.
         askers: who waits for it, instead of the client alone. Whenever others join, the run moves to the best place of
             any of them, and it may serve another server that asks for the same job.
-        on_growing: called before the program starts, with its trace as far as it has run. If the program is run once
-            more, the trace stays that of the first run.
+        on_growing: called before the program starts, with what reads its trace as far as it has run. If the program
+            is run once more, the trace stays that of the first run.
         """
         ...
 

@@ -11,7 +11,7 @@ from server.pool.askers import Asker, Askers
 from server.pool.assembly import Assembler, ChildRecording, cancelled_trace, parse_answers, run_and_assemble_trace
 from server.pool.fair_queue import FairQueue
 from server.pool.growing_trace import GrowingTrace
-from server.pool.interface import SERVER_CLIENT, NoAnswers, OnGrowingTrace
+from server.pool.interface import SERVER_CLIENT, NoAnswers, ReadTraceSoFar
 from server.pool.machine_workers import MachineWorkers
 from server.pool.zygote import PREPARE_FUNCTION
 from server.settings import Settings
@@ -96,7 +96,7 @@ class LocalPool:
         on_position: Callable[[int], None] | None = None,
         stop: asyncio.Event | None = None,
         askers: Askers | None = None,
-        on_growing: OnGrowingTrace | None = None,
+        on_growing: Callable[[ReadTraceSoFar], None] | None = None,
     ) -> RecordedTrace:
         stop, askers = stop or asyncio.Event(), Askers.of_client(client) if askers is None else askers
         queue = self._gpu_queue if job.device == "cuda" else self.queue
@@ -104,7 +104,7 @@ class LocalPool:
 
         def on_buffer(lines: bytearray) -> None:
             if on_growing is not None:
-                on_growing(GrowingTrace(self._assembler, job, self.versions, lines))
+                on_growing(GrowingTrace(self._assembler, job, self.versions, lines).read)
 
         async def record_in_turn(job: Job) -> ChildRecording:
             nonlocal has_run

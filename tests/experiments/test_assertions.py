@@ -133,16 +133,16 @@ LOOKING_AHEAD: dict[str, tuple[nn.Module, torch.Tensor, str]] = {
     "no mask": (
         Gpt(Attention(causal), Attention(unmasked)),
         tokens(),
-        r"what forward of blocks\.1 gives to blocks\.1\.out",
+        r"the forward of blocks\.1 passes to blocks\.1\.out",
     ),
     "a mask that lets one more in": (Gpt(Attention(causal_by_one_more)), tokens(), r"blocks\.0\.out \(Linear\)"),
     "a softmax over the queries": (Gpt(Attention(causal, dim=-2)), tokens(), r"blocks\.0\.out"),
     "a recurrent layer in both directions": (
         nn.Sequential(nn.Linear(WIDTH, WIDTH), Through(lambda x: x.flip(1).cumsum(1).flip(1))),
         torch.randn(2, 5, WIDTH),
-        r"what forward of 1 gives to 1\.last \(Linear\)",
+        r"the forward of 1 passes to 1\.last \(Linear\)",
     ),
-    "a mean over time": (Through(lambda x: x - x.mean(1, keepdim=True)), torch.randn(2, 5, WIDTH), r"gives to last"),
+    "a mean over time": (Through(lambda x: x - x.mean(1, keepdim=True)), torch.randn(2, 5, WIDTH), r"passes to last"),
     "a convolution that is padded on both sides": (
         nn.Sequential(nn.Conv1d(WIDTH, WIDTH, 3, padding=1)),
         torch.randn(2, WIDTH, 7),
@@ -201,7 +201,7 @@ def test_samples_that_stay_apart_hold(name: str) -> None:
 
 MIXED: dict[str, tuple[nn.Module, torch.Tensor, str]] = {
     "a view in place of a transpose": (Through(swapped_axes), torch.randn(3, 4, WIDTH), r"mixes samples"),
-    "a softmax over the batch": (Through(lambda x: x.softmax(0)), torch.randn(3, WIDTH), r"gives to last \(Linear\)"),
+    "a softmax over the batch": (Through(lambda x: x.softmax(0)), torch.randn(3, WIDTH), r"passes to last \(Linear\)"),
     "a mean of the batch": (Through(lambda x: x / x.norm()), torch.randn(3, WIDTH), r"samples 1 and 2"),
     "a batch norm in training": (
         nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4)),
@@ -281,8 +281,8 @@ def test_padding_that_is_ignored_holds(model: nn.Module) -> None:
 @pytest.mark.parametrize(
     ("model", "place"),
     [
-        (Pooled(lambda x, _: x.mean(1)), r"gives to head \(Linear\)"),
-        (Pooled(lambda x, mask: masked_mean(x, ~mask)), r"gives to head"),
+        (Pooled(lambda x, _: x.mean(1)), r"passes to head \(Linear\)"),
+        (Pooled(lambda x, mask: masked_mean(x, ~mask)), r"passes to head"),
         (Pooled(lambda x, _: x[:, -1], recurrent=True), r"head \(Linear\)|rnn \(GRU\)"),
     ],
     ids=["plain mean", "mask turned round", "last step of all"],
@@ -325,7 +325,7 @@ def test_four_small_batches_are_one_large_one() -> None:
     model, batch = Through(torch.tanh), torch.randn(8, WIDTH)
     whole = lambda: model(batch).square().mean()  # noqa: E731
     gradbox.assert_same_gradients(model, whole, accumulated(model, list(batch.chunk(4)), 1 / 4))
-    with pytest.raises(AssertionError, match="all parameters: the second gives 4 times the first"):
+    with pytest.raises(AssertionError, match="all parameters: the second gives 4 times the gradient of the first"):
         gradbox.assert_same_gradients(model, whole, accumulated(model, list(batch.chunk(4)), 1))
     unequal = list(batch.split([1, 2, 5]))
     with pytest.raises(AssertionError, match=r"they differ by \d"):
@@ -374,14 +374,14 @@ def test_model_modes_and_random_numbers_are_what_they_were() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: gradbox.assert_samples_stay_apart(nn.Linear(2, 2), torch.randn(1, 2)), "two samples at least"),
-        (lambda: gradbox.assert_no_future(nn.Linear(2, 2), torch.randn(4, 1, 2)), "two positions at least"),
+        (lambda: gradbox.assert_samples_stay_apart(nn.Linear(2, 2), torch.randn(1, 2)), "at least two samples"),
+        (lambda: gradbox.assert_no_future(nn.Linear(2, 2), torch.randn(4, 1, 2)), "at least two positions"),
         (
             lambda: gradbox.assert_no_future(Pooled(masked_mean), tokens(), mask=tokens() >= 0),
             "no output has 6 positions",
         ),
         (lambda: gradbox.assert_no_future(Gpt(), tokens(), causal_from=6), "causal_from: from 1 to 5, not 6"),
-        (lambda: gradbox.assert_no_future(Gpt(), torch.zeros(2, 4, dtype=torch.long)), "one value everywhere"),
+        (lambda: gradbox.assert_no_future(Gpt(), torch.zeros(2, 4, dtype=torch.long)), "the same value everywhere"),
         (
             lambda: gradbox.assert_padding_is_ignored(
                 Gpt(), tokens(), padding=torch.zeros(3, LENGTH, dtype=torch.bool)
@@ -407,5 +407,64 @@ def test_a_model_that_differs_by_itself_is_not_blamed() -> None:
             self.calls.append(1)
             return x + len(self.calls)
 
-    with pytest.raises(ValueError, match="another output each time"):
+    with pytest.raises(ValueError, match="a different output each time"):
         gradbox.assert_samples_stay_apart(Counting(), torch.randn(3, 2))
+
+
+def test_outputs_whose_shapes_depend_on_the_values_are_not_passed_over() -> None:
+    class Selecting(nn.Module):
+        def forward(self, x: torch.Tensor) -> Any:
+            return x * 2, torch.zeros(1 + int(x[0, 0] != 1))
+
+    inputs = torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    with pytest.raises(ValueError, match="other shapes when the inputs change"):
+        gradbox.assert_samples_stay_apart(Selecting(), inputs)
+
+
+def test_a_model_without_numbers_holds_nothing() -> None:
+    class Predicting(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x.argmax(-1)
+
+    padding = torch.tensor([[False, True], [False, False]])
+    with pytest.raises(ValueError, match="no tensor of numbers"):
+        gradbox.assert_padding_is_ignored(Predicting(), torch.randn(2, 2, 3), padding=padding)
+
+
+def test_a_call_that_raised_within_another_does_not_shift_the_places() -> None:
+    class Failing(nn.Module):
+        def forward(self, _: torch.Tensor) -> torch.Tensor:
+            raise RuntimeError
+
+    class Trying(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.failing, self.mixing = Failing(), Through(lambda x: x.softmax(0))
+
+        def forward(self, x: torch.Tensor) -> Any:
+            try:
+                return self.failing(x)
+            except RuntimeError:
+                return self.mixing(x)
+
+    with pytest.raises(AssertionError, match=r"the forward of mixing passes to mixing\.last \(Linear\)"):
+        gradbox.assert_samples_stay_apart(Trying(), torch.randn(3, WIDTH))
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (1, 0, 2), (1, 2, 0)], ids=["before", "between", "after"])
+def test_samples_that_were_flattened_with_others_are_still_apart(order: tuple[int, ...]) -> None:
+    """The place is after the flattening, wherever the samples stood in it."""
+    model = nn.Sequential(Through(lambda x: x, width=4), Through(lambda x: x.softmax(0), width=4))
+
+    class Flattened(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.apart, self.mixed = model
+
+        def forward(self, x: torch.Tensor) -> Any:
+            sizes, back = [x.shape[k] for k in order], [order.index(k) for k in range(3)]
+            flat = self.apart(x.permute(*order, 3).flatten(0, 2))
+            return self.mixed(flat.unflatten(0, sizes).permute(*back, 3))
+
+    with pytest.raises(AssertionError, match=r"the forward of mixed passes to mixed\.last"):
+        gradbox.assert_samples_stay_apart(Flattened(), torch.randn(3, 2, 5, 4))

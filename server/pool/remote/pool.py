@@ -17,7 +17,7 @@ from server.pool.askers import Askers
 from server.pool.assembly import Assembler, ChildRecording, cancelled_trace, parse_answers, run_and_assemble_trace
 from server.pool.cache import result_cache_key
 from server.pool.growing_trace import GrowingTrace
-from server.pool.interface import SERVER_CLIENT, NoAnswers, OnGrowingTrace
+from server.pool.interface import SERVER_CLIENT, NoAnswers, ReadTraceSoFar
 from server.pool.machine_workers import wait_for_any_event
 from server.pool.remote import scripts
 from server.pool.remote.broker import (
@@ -187,7 +187,7 @@ class RemotePool:
         on_position: Callable[[int], None] | None = None,
         stop: asyncio.Event | None = None,
         askers: Askers | None = None,
-        on_growing: OnGrowingTrace | None = None,
+        on_growing: Callable[[ReadTraceSoFar], None] | None = None,
     ) -> RecordedTrace:
         stop, may_join = stop or asyncio.Event(), askers is not None
         positions, askers = PositionReporter(on_position), Askers.of_client(client) if askers is None else askers
@@ -218,7 +218,7 @@ class RemotePool:
         positions: PositionReporter,
         stop: asyncio.Event,
         may_join: bool,
-        on_growing: OnGrowingTrace | None,
+        on_growing: Callable[[ReadTraceSoFar], None] | None,
     ) -> ChildRecording:
         """Run a program; if its worker is lost and the program is repeatable, run it once more."""
         queue, message = QUEUE_OF_DEVICE[job.device], TraceMessage(job=job)
@@ -226,7 +226,7 @@ class RemotePool:
         while True:
             run = self._create_run(positions, message, askers)
             if on_growing is not None and not positions.started:
-                on_growing(GrowingTrace(self._assembler, job, self.versions, run.lines))
+                on_growing(GrowingTrace(self._assembler, job, self.versions, run.lines).read)
             cancelled = await self._run_to_end(run, queue, message, key, positions.goes_first, stop)
             if run.lost and not positions.retried and run.is_repeatable and not stop.is_set() and not self._closed:
                 log.warning("the worker %s was lost; its program is run again", run.worker or "of a run")

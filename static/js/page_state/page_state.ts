@@ -166,8 +166,8 @@ const TRANSITION_BY_ACTION: {
   traceMissing: (state, { id }) =>
     state.pending?.id === id ? restoreDraftWithoutResult(withoutPendingRequest(state)) : state,
   runFailed: (state, { id, problem }) =>
-    state.pending?.id === id ? { ...withoutPendingRequest(stateBeforeGrowth(state)), problem } : state,
-  runCancelled: (state, { id }) => (state.pending?.id === id ? withoutPendingRequest(stateBeforeGrowth(state)) : state),
+    state.pending?.id === id ? { ...withoutPendingRequest(state), problem } : state,
+  runCancelled: (state, { id }) => (state.pending?.id === id ? withoutPendingRequest(state) : state),
   stepChosen: (state, { step }) => goToStep(state, step),
   lineChosen(state, { line }) {
     if (!state.opened || !doesTraceMatchText(state)) return state;
@@ -215,7 +215,7 @@ function goToStep(state: PageState, step: number): PageState {
 
 /** Nothing is asked for any more. */
 function withoutPendingRequest(state: PageState): PageState {
-  return { ...state, pending: null, growing: null, ahead: null };
+  return { ...stateBeforeGrowth(state), pending: null, ahead: null };
 }
 
 /** Why a run is asked for whose steps are shown as they arrive: it is looked at from its beginning. */

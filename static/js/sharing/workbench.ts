@@ -18,6 +18,7 @@ import {
   shownFocus,
 } from "../page_state/selectors.ts";
 import { predictFragment, stepFragment, viewFragment } from "../page_state/url.ts";
+import { isStillRunning } from "../trace/steps/truncated_trace.ts";
 import type { OpenTrace } from "../trace/state.ts";
 import type { SharedRun } from "../verdict/shared_finding.ts";
 import type { PageHost } from "../page/page_host.ts";
@@ -97,7 +98,9 @@ async function proposedTitle({ elementById, state }: PageHost) {
   const { name, title } = programName(elementById, current, { source: current.text });
   if (name !== "program") return title;
   const headline =
-    current.opened && isTraceUpToDate(current) && !current.growing ? await headlineOfRun(current.opened) : "";
+    current.opened && isTraceUpToDate(current) && !isStillRunning(current.opened.trace)
+      ? await headlineOfRun(current.opened)
+      : "";
   return headline || mainClassOf(current.text) || title;
 }
 

@@ -88,6 +88,8 @@ function invariants(state: PageState) {
   assert.ok(Number.isInteger(step) && step >= 0 && step < Math.max(1, opened?.count ?? 1), `step ${step}`);
   assert.ok(!pending || pending.id <= requests);
   assert.ok(ahead === null || pending !== null, "who waits has asked for something");
+  assert.equal(state.growing !== null, opened?.trace.outcome.status === "running", "only a pending run grows");
+  assert.ok(!state.growing || pending !== null);
   assert.ok(!waiting || opened === null, "a program that waits to be run has no trace");
   assert.ok(isTraceUpToDate(state) || opened !== null);
   assert.ok(stepForAddress(state) === null || opened === null || doesTraceMatchText(state));

@@ -15,7 +15,7 @@ from gradbox.wire.api import Job
 from gradbox.wire.trace import Trace
 from server.cluster.factories import create_pool
 from server.pool.askers import Askers
-from server.pool.interface import TraceSoFar
+from server.pool.interface import ReadTraceSoFar
 from server.pool.remote import census, messages, worker
 from server.pool.remote.pool import RemotePool
 from server.pool.remote.remote_run import RemoteRun, decompress_bounded
@@ -131,10 +131,10 @@ def test_the_trace_of_a_run_that_goes_on_is_read_while_its_lines_come(
     remote_workers: str, broker: RedisServer, tmp_path: Path
 ) -> None:
     async def work(pool: RemotePool) -> None:
-        gate, growing = Gate(tmp_path), list[TraceSoFar]()
+        gate, growing = Gate(tmp_path), list[ReadTraceSoFar]()
         running = asyncio.create_task(run(pool, gate.source, on_growing=growing.append))
         await eventually(lambda: any(run.lines for run in pool._census.runs.values()))
-        body = await growing[0].read()
+        body = await growing[0]()
         assert body is not None
         so_far = Trace.model_validate_json(gzip.decompress(body))
         assert (so_far.outcome.status, len(so_far.steps)) == ("running", 2)

@@ -22,12 +22,14 @@ class StandInAssembler:
         self.requests: list[AssemblyRequest] = []
         self.fails = False
 
-    async def assemble_trace(self, request: AssemblyRequest, data: bytes) -> tuple[AssemblyReply, bytes]:
+    async def assemble_trace(self, request: AssemblyRequest, data: bytearray) -> tuple[AssemblyReply, bytes]:
         self.requests.append(request)
         await asyncio.sleep(0)
         if self.fails:
             raise AssemblyFailed("TimeoutError")
-        return AssemblyReply(status="running", deterministic=True, cacheable=False, result="", size=len(data)), data
+        return AssemblyReply(status="running", deterministic=True, cacheable=False, result="", size=len(data)), bytes(
+            data
+        )
 
 
 def line(value: dict[str, Any]) -> bytes:

@@ -100,20 +100,21 @@ function createStateRenderer(host: PageHost, parts: PictureParts, showHeadline: 
   }
 
   function openRun({ opened, predict }: PageState, before: PageState | null) {
-    const hidesMore = opened !== null && hasHiddenSteps(opened.trace);
+    const isPartial = opened !== null && hasHiddenSteps(opened.trace);
     const isRunning = opened !== null && isStillRunning(opened.trace);
+    const hidesMore = isPartial && !isRunning; // from a reader who predicts
     const isGrowth = before?.opened != null && isStillRunning(before.opened.trace);
     const isContinuation = isGrowth || (predict !== null && predict.whole === before?.predict?.whole);
-    printed.open(opened?.trace ?? null, hidesMore && !isRunning);
+    printed.open(opened?.trace ?? null, hidesMore);
     curves.open(opened && !hasTrainingAxis(opened.trace) ? opened.trace : null);
-    const timelineOptions = { hidesMore: hidesMore && !isRunning, requestsMoreAtEnd: predict !== null, isContinuation };
+    const timelineOptions = { hidesMore, requestsMoreAtEnd: predict !== null, isContinuation };
     timeline.setSteps(opened?.trace.steps ?? [], timelineOptions);
-    findings.open(hidesMore ? null : opened); // what a whole run means is not known before its end
+    findings.open(isPartial ? null : opened); // what a whole run means is not known before its end
     elementById("views").hidden = !opened?.count || isRunning;
     elementById("workbench").dataset.outcome = opened?.trace.outcome.status ?? "";
     if (opened && !opened.count) timeline.show(0);
     training.markFindings([]);
-    if (!opened?.count || hidesMore) training.show(null, 0);
+    if (!opened?.count || isPartial) training.show(null, 0);
     if (!opened?.count) elementById("sentences").replaceChildren();
   }
 

@@ -134,6 +134,7 @@ test("invariants hold whatever comes in whatever order", () => {
     () => ({ type: "iterationRequested", index: random(6) }),
     () => ({ type: "elementsRequested", storage: "s1", at: random(900) }),
     () => ({ type: "viewChosen", view: random(2) ? "run" : "step" }),
+    () => ({ type: "pageProgramChosen", stopsBefore: "" }),
   ];
   for (let round = 0; round < 60; round++) {
     let state = opened(random(2) ? { saved: SAVED, trace: trace("a\nb\nc", { seed: 7 }) } : {});
